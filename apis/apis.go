@@ -1,0 +1,21 @@
+// Package apis registers every kind of the product. Its Go types are the one source of CRDs, composite resource definitions and the API
+// reference.
+package apis
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+
+	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
+	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
+)
+
+// AddToScheme adds every kind of the product to a scheme.
+func AddToScheme(s *runtime.Scheme) error {
+	b := runtime.NewSchemeBuilder(
+		openbaov1alpha1.AddToScheme,
+		postgresqlv1alpha1.AddToScheme,
+		terdutv1alpha1.AddToScheme,
+	)
+	return b.AddToScheme(s)
+}

@@ -1,0 +1,152 @@
+// Package images builds the product's Crossplane packages and their runtime images, without a container engine.
+//
+// A runtime image is one static binary in one layer on the empty image. A package is that image with one more layer, which holds
+// the package's metadata and API objects. The same sources give the same bytes.
+package images
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// Repository is the public home of the packages. The Configuration packages depend on the others by names below it.
+const Repository = "ghcr.io/ryuvia"
+
+// How a package marks the layer that holds its metadata and objects, see the xpkg specification of Crossplane
+// (https://github.com/crossplane/crossplane/blob/main/contributing/specifications/xpkg.md).
+const (
+	annotation      = "io.crossplane.xpkg"
+	annotationValue = "base"
+)
+
+// A Package says where a Crossplane package comes from. Paths are relative to the folder of the product's go.mod.
+type Package struct {
+	// Name of the package, its repository below Repository.
+	Name string
+	// Root is the folder of the package's crossplane.yaml.
+	Root string
+	// Include names what belongs to the package in Root: files, and folders with everything in them.
+	Include []string
+	// Main is the folder of the package's program. Empty when it has none, as Configurations do.
+	Main string
+}
+
+// Packages of the product. Dependencies come before what depends on them.
+func Packages() []Package {
+	return []Package{
+		{Name: "provider-terdut", Root: "package", Include: []string{"crossplane.yaml", "crds"}, Main: "cmd/provider"},
+		{Name: "function-tenant", Root: "functions/tenant/package", Include: []string{"crossplane.yaml"}, Main: "functions/tenant"},
+		{Name: "configuration-terdut", Root: "package/configuration", Include: []string{"."}},
+	}
+}
+
+// A Builder builds packages for one platform.
+type Builder struct {
+	// Source is the folder of the product's go.mod.
+	Source string
+	// Cache is the folder that keeps compiled binaries and runtime images between builds. It is made when missing.
+	Cache string
+	// Platform of the binaries, for example linux/amd64.
+	Platform v1.Platform
+}
+
+// Build a package. The image carries the mark of its package layer twice: as an annotation, which registries keep, and as a label of
+// its config, which survives in a file.
+func (b *Builder) Build(ctx context.Context, p Package) (v1.Image, error) {
+	base := empty.Image
+	if p.Main != "" {
+		img, err := b.Runtime(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		base = img
+	}
+
+	objects, err := b.objects(p)
+	if err != nil {
+		return nil, err
+	}
+	layer, err := fileLayer("package.yaml", objects)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := layer.Digest()
+	if err != nil {
+		return nil, fmt.Errorf("cannot compute digest of package layer: %w", err)
+	}
+
+	img, err := mutate.Append(base, mutate.Addendum{Layer: layer, Annotations: map[string]string{annotation: annotationValue}})
+	if err != nil {
+		return nil, fmt.Errorf("cannot add package layer: %w", err)
+	}
+	cfg, err := img.ConfigFile()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read image config: %w", err)
+	}
+	cfg = cfg.DeepCopy()
+	cfg.Config.Labels = map[string]string{annotation + ":" + digest.String(): annotationValue}
+	img, err = mutate.ConfigFile(img, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("cannot set image config: %w", err)
+	}
+	return img, nil
+}
+
+// objects of a package and its metadata, as one stream of YAML documents.
+func (b *Builder) objects(p Package) ([]byte, error) {
+	root := filepath.Join(b.Source, p.Root)
+	var out bytes.Buffer
+	for _, i := range p.Include {
+		err := filepath.WalkDir(filepath.Join(root, i), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || filepath.Ext(path) != ".yaml" {
+				return err
+			}
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			// Documents are separated once, whether or not the file begins and ends as a document should.
+			out.WriteString("---\n")
+			out.Write(bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(raw), []byte("---"))))
+			out.WriteString("\n")
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("cannot read objects of package %q: %w", p.Name, err)
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// fileLayer is a layer with one small file.
+func fileLayer(name string, content []byte) (v1.Layer, error) {
+	var buf bytes.Buffer
+	tw := tar.NewWriter(&buf)
+	if err := tw.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: time.Unix(0, 0)}); err != nil {
+		return nil, fmt.Errorf("cannot write layer: %w", err)
+	}
+	if _, err := tw.Write(content); err != nil {
+		return nil, fmt.Errorf("cannot write layer: %w", err)
+	}
+	if err := tw.Close(); err != nil {
+		return nil, fmt.Errorf("cannot write layer: %w", err)
+	}
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(buf.Bytes())), nil })
+	if err != nil {
+		return nil, fmt.Errorf("cannot create layer: %w", err)
+	}
+	return layer, nil
+}

@@ -1,0 +1,173 @@
+package images
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+var platform = v1.Platform{OS: "linux", Architecture: runtime.GOARCH}
+
+// source writes a small module with a program and a package folder.
+func source(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"go.mod":                            "module example.org/product\n\ngo 1.26\n",
+		"cmd/hello/main.go":                 "package main\n\nfunc main() { println(\"hello\") }\n",
+		"package/crossplane.yaml":           "# About.\nkind: Provider\n",
+		"package/crds/b.yaml":               "---\nkind: B\n---\nkind: C\n",
+		"package/crds/a.yaml":               "kind: A\n",
+		"package/crds/README.md":            "no object\n",
+		"package/configuration/object.yaml": "kind: Other\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestBuild(t *testing.T) {
+	pkg := Package{Name: "provider-hello", Root: "package", Include: []string{"crossplane.yaml", "crds"}, Main: "cmd/hello"}
+	build := func(src, cache string) v1.Image {
+		img, err := (&Builder{Source: src, Cache: cache, Platform: platform}).Build(context.Background(), pkg)
+		if err != nil {
+			t.Fatalf("Build(...): %v", err)
+		}
+		return img
+	}
+	src, cache := source(t), t.TempDir()
+	img := build(src, cache)
+	if err := validate.Image(img); err != nil {
+		t.Errorf("validate.Image(...): %v", err)
+	}
+
+	want, err := img.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason, again := range map[string]v1.Image{
+		"The same sources in another folder give the same image.": build(source(t), t.TempDir()),
+		"A cached runtime image is the image that was built.":     build(src, cache),
+	} {
+		got, err := again.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("\n%s\nBuild(...): -want digest, +got digest:\n%s", reason, diff)
+		}
+	}
+
+	cfg, err := img.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := img.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := m.Layers[len(m.Layers)-1]
+	if diff := cmp.Diff(map[string]string{"io.crossplane.xpkg": "base"}, last.Annotations); diff != "" {
+		t.Errorf("annotations of the package layer: -want, +got:\n%s", diff)
+	}
+	wantConfig := v1.Config{
+		User: "65532:65532", Entrypoint: []string{"/provider-hello"},
+		Labels: map[string]string{"io.crossplane.xpkg:" + last.Digest.String(): "base"},
+	}
+	if diff := cmp.Diff(wantConfig, cfg.Config); diff != "" {
+		t.Errorf("image config: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(platform, *cfg.Platform()); diff != "" {
+		t.Errorf("platform: -want, +got:\n%s", diff)
+	}
+
+	files := untar(t, mutate.Extract(img))
+	wantObjects := "---\n# About.\nkind: Provider\n---\nkind: A\n---\nkind: B\n---\nkind: C\n"
+	if diff := cmp.Diff(wantObjects, files["package.yaml"]); diff != "" {
+		t.Errorf("package.yaml: -want, +got:\n%s", diff)
+	}
+	if !strings.HasPrefix(files["provider-hello"], "\x7fELF") || len(files) != 2 {
+		t.Errorf("files of the image: want package.yaml and the program, got %d files", len(files))
+	}
+}
+
+func TestBuildErrors(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		pkg    Package
+	}{
+		"NoProgram": {reason: "A program that does not exist is an error.", pkg: Package{Root: "package", Main: "cmd/none"}},
+		"NoObjects": {reason: "An included file that does not exist is an error.", pkg: Package{Root: "package", Include: []string{"none"}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := &Builder{Source: source(t), Cache: t.TempDir(), Platform: platform}
+			if _, err := b.Build(t.Context(), tc.pkg); err == nil {
+				t.Errorf("\n%s\nBuild(...): want an error", tc.reason)
+			}
+		})
+	}
+}
+
+// TestPackages checks what the product's packages say of each other.
+func TestPackages(t *testing.T) {
+	root := filepath.Join("..", "..")
+	b := &Builder{Source: root}
+	names := map[string]bool{}
+	for _, p := range Packages() {
+		if _, err := b.objects(p); err != nil {
+			t.Errorf("objects(%s): %v", p.Name, err)
+		}
+		raw, err := os.ReadFile(filepath.Join(root, p.Root, "crossplane.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(raw), "\n  name: "+p.Name+"\n") {
+			t.Errorf("%s/crossplane.yaml: want metadata.name %s", p.Root, p.Name)
+		}
+		for line := range strings.Lines(string(raw)) {
+			if dep, ok := strings.CutPrefix(strings.TrimSpace(line), "package: "); ok && !names[dep] {
+				t.Errorf("package %s depends on %s, which is none of the packages before it", p.Name, dep)
+			}
+		}
+		names[Repository+"/"+p.Name] = true
+	}
+}
+
+func untar(t *testing.T, rc io.ReadCloser) map[string]string {
+	t.Helper()
+	defer rc.Close()
+	files := map[string]string{}
+	for tr := tar.NewReader(rc); ; {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[h.Name] = string(content)
+	}
+}

@@ -1,0 +1,179 @@
+package images
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/stream"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// user that runtime images run as: "nonroot", as minimal base images call it.
+const user = "65532:65532"
+
+// unusedFor is how long a runtime image stays in the cache after its last use.
+const unusedFor = 24 * time.Hour
+
+// Binary compiles the package's program and returns its path: a static binary that does not depend on where it was compiled.
+func (b *Builder) Binary(ctx context.Context, p Package) (string, error) {
+	out := filepath.Join(b.Cache, "bin", b.Platform.OS+"_"+b.Platform.Architecture, p.Name)
+	// Version control stamps are left out: they change with every commit, also when the program does not.
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, "./"+p.Main)
+	cmd.Dir = b.Source
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+b.Platform.OS, "GOARCH="+b.Platform.Architecture)
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("cannot compile %s: %w\n%s", p.Main, err, msg)
+	}
+	return out, nil
+}
+
+// Runtime builds the package's runtime image, or takes it from the cache when the same binary was packed before.
+func (b *Builder) Runtime(ctx context.Context, p Package) (v1.Image, error) {
+	bin, err := b.Binary(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	key, err := fileHash(bin)
+	if err != nil {
+		return nil, err
+	}
+
+	store := filepath.Join(b.Cache, "images")
+	dir := filepath.Join(store, key)
+	if _, err := os.Stat(dir); err == nil {
+		return cached(dir)
+	}
+
+	img, err := b.image(bin)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(store, 0o755); err != nil {
+		return nil, fmt.Errorf("cannot create image cache: %w", err)
+	}
+	prune(store)
+	// Several builds may share a cache: an image appears under its name complete or not at all, and whoever is second uses the
+	// first one's.
+	tmp, err := os.MkdirTemp(store, "new-*")
+	if err != nil {
+		return nil, fmt.Errorf("cannot create image cache: %w", err)
+	}
+	defer os.RemoveAll(tmp) //nolint:errcheck // Pruned later.
+	l, err := layout.Write(tmp, empty.Index)
+	if err != nil {
+		return nil, fmt.Errorf("cannot create image layout: %w", err)
+	}
+	if err := l.AppendImage(img); err != nil {
+		return nil, fmt.Errorf("cannot write image of %q: %w", p.Name, err)
+	}
+	if err := os.Rename(tmp, dir); err != nil && !os.IsExist(err) {
+		return nil, fmt.Errorf("cannot keep image of %q: %w", p.Name, err)
+	}
+	return cached(dir)
+}
+
+// image of a binary. Its layer is computed when it is written somewhere, once.
+func (b *Builder) image(bin string) (v1.Image, error) {
+	img, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
+		OS: b.Platform.OS, Architecture: b.Platform.Architecture, Variant: b.Platform.Variant,
+		RootFS: v1.RootFS{Type: "layers"},
+		Config: v1.Config{User: user, Entrypoint: []string{"/" + filepath.Base(bin)}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot set image config: %w", err)
+	}
+	pr, pw := io.Pipe()
+	go func() { pw.CloseWithError(writeTar(pw, bin)) }() //nolint:errcheck // Always nil, see its documentation.
+	img, err = mutate.AppendLayers(img, stream.NewLayer(pr))
+	if err != nil {
+		return nil, fmt.Errorf("cannot add layer to image: %w", err)
+	}
+	return img, nil
+}
+
+// writeTar writes the binary as the only file of a tar archive, with a fixed time and owner.
+func writeTar(w io.Writer, bin string) error {
+	f, err := os.Open(bin)
+	if err != nil {
+		return fmt.Errorf("cannot open binary: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // Only read.
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("cannot read size of binary: %w", err)
+	}
+
+	tw := tar.NewWriter(w)
+	if err := tw.WriteHeader(&tar.Header{Name: filepath.Base(bin), Mode: 0o555, Size: info.Size(), ModTime: time.Unix(0, 0)}); err != nil {
+		return fmt.Errorf("cannot write layer: %w", err)
+	}
+	if _, err := io.Copy(tw, f); err != nil {
+		return fmt.Errorf("cannot write layer: %w", err)
+	}
+	if err := tw.Close(); err != nil {
+		return fmt.Errorf("cannot write layer: %w", err)
+	}
+	return nil
+}
+
+// cached reads the only image of a layout. Its layers are read when they are used.
+func cached(dir string) (v1.Image, error) {
+	now := time.Now()
+	if err := os.Chtimes(dir, now, now); err != nil {
+		return nil, fmt.Errorf("cannot mark cached image as used: %w", err)
+	}
+	idx, err := layout.ImageIndexFromPath(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read cached image: %w", err)
+	}
+	m, err := idx.IndexManifest()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read cached image: %w", err)
+	}
+	if len(m.Manifests) != 1 {
+		return nil, fmt.Errorf("cannot read cached image: %d images in %s, expected one", len(m.Manifests), dir)
+	}
+	img, err := idx.Image(m.Manifests[0].Digest)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read cached image: %w", err)
+	}
+	return img, nil
+}
+
+// prune removes images that were not used for long. What cannot be removed now is removed another time.
+func prune(store string) {
+	entries, err := os.ReadDir(store)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > unusedFor {
+			_ = os.RemoveAll(filepath.Join(store, e.Name()))
+		}
+	}
+}
+
+func fileHash(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("cannot open binary: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // Only read.
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("cannot hash binary: %w", err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,154 @@
+package packages
+
+import (
+	"archive/tar"
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/ryuvia/provider-terdut/cluster/images"
+	"github.com/ryuvia/provider-terdut/cluster/local/toolchain"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// TestCLI lets Crossplane's own CLI build the product's packages from the same files. It refuses files that do not belong into a
+// package of their kind, and its packages must hold the same objects, marked in the same way, as ours.
+func TestCLI(t *testing.T) {
+	ctx := t.Context()
+	cli, err := toolchain.Binary(ctx, toolchain.CrossplaneCLI)
+	if err != nil {
+		t.Fatalf("toolchain.Binary(...): %v", err)
+	}
+	root := filepath.Join("..", "..", "..")
+	b := &images.Builder{Source: root, Cache: t.TempDir(), Platform: v1.Platform{OS: "linux", Architecture: runtime.GOARCH}}
+	for _, p := range images.Packages() {
+		t.Run(p.Name, func(t *testing.T) {
+			p.Main = "" // The program is no part of the comparison.
+			ours, err := b.Build(ctx, p)
+			if err != nil {
+				t.Fatalf("Build(...): %v", err)
+			}
+			theirs := buildWithCLI(ctx, t, cli, root, p)
+			if diff := cmp.Diff(contents(t, theirs), contents(t, ours)); diff != "" {
+				t.Errorf("objects: -CLI, +Build:\n%s", diff)
+			}
+			for name, img := range map[string]v1.Image{"CLI": theirs, "Build": ours} {
+				if diff := cmp.Diff(markers(t, img), 1); diff != "" {
+					t.Errorf("%s: layers with a label: %s", name, diff)
+				}
+			}
+		})
+	}
+}
+
+// buildWithCLI copies what belongs to a package to a folder of its own and builds it with the CLI.
+func buildWithCLI(ctx context.Context, t *testing.T, cli, root string, p images.Package) v1.Image {
+	t.Helper()
+	dir := t.TempDir()
+	for _, i := range p.Include {
+		from, to := filepath.Join(root, p.Root, i), filepath.Join(dir, "package", i)
+		info, err := os.Stat(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.IsDir() {
+			err = os.CopyFS(to, os.DirFS(from))
+		} else {
+			err = errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), copyFile(from, to))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dir, "out.xpkg")
+	cmd := exec.CommandContext(ctx, cli, "xpkg", "build", "--package-root="+filepath.Join(dir, "package"), "--package-file="+file)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("crossplane xpkg build: %v\n%s", err, out)
+	}
+	img, err := tarball.ImageFromPath(file, nil)
+	if err != nil {
+		t.Fatalf("tarball.ImageFromPath(...): %v", err)
+	}
+	return img
+}
+
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o644)
+}
+
+// contents lists the objects in a package: kind, version and name. The CLI normalises what else they hold.
+func contents(t *testing.T, img v1.Image) map[metav1.TypeMeta][]string {
+	t.Helper()
+	rc := mutate.Extract(img)
+	defer rc.Close()
+	tr := tar.NewReader(rc)
+	for {
+		h, err := tr.Next()
+		if err != nil {
+			t.Fatalf("cannot find package.yaml: %v", err)
+		}
+		if h.Name == "package.yaml" {
+			break
+		}
+	}
+	out := map[metav1.TypeMeta][]string{}
+	for r := utilyaml.NewYAMLReader(bufio.NewReader(tr)); ; {
+		doc, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := metav1.PartialObjectMetadata{}
+		if err := yaml.Unmarshal(doc, &o); err != nil {
+			t.Fatal(err)
+		}
+		if o.Kind != "" {
+			out[o.TypeMeta] = append(out[o.TypeMeta], o.Name)
+		}
+	}
+}
+
+// markers counts the layers that a label marks as the package's.
+func markers(t *testing.T, img v1.Image) int {
+	t.Helper()
+	cfg, err := img.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers, err := img.Layers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, l := range layers {
+		d, err := l.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg.Config.Labels["io.crossplane.xpkg:"+d.String()] == "base" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,162 @@
+package tenant
+
+import (
+	"cmp"
+	"fmt"
+
+	"google.golang.org/protobuf/types/known/structpb"
+
+	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
+	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
+	"github.com/ryuvia/provider-terdut/functions/tenant/internal/names"
+)
+
+// Composition resource names. Crossplane finds existing composed resources by them, so they never change.
+const (
+	ResourceDatabase       = "database"
+	ResourceCredential     = "credential"
+	ResourceExternalSecret = "external-secret"
+)
+
+// Keys of the record, and so of the Secret.
+const (
+	keyHost     = "host"
+	keyHostAddr = "hostaddr"
+	keyPort     = "port"
+	keyDatabase = "dbname"
+	keyUsername = "username"
+	keyPassword = "password"
+	keySSLMode  = "sslmode"
+	keyURI      = "uri"
+	keyCA       = "ca.crt"
+)
+
+// The composed resources, as observed.
+type (
+	database       = object[postgresqlv1alpha1.PGDatabaseSpec, postgresqlv1alpha1.PGDatabaseStatus]
+	credential     = object[openbaov1alpha1.BaoSecretSpec, openbaov1alpha1.BaoSecretStatus]
+	externalSecret = object[externalSecretSpec, externalSecretStatus]
+)
+
+// A tenant is a composite with what is observed of its composed resources.
+type tenant struct {
+	subject subject
+	spec    v1alpha1.TenantSpec
+
+	// What is observed; nil when absent.
+	database       *database
+	credential     *credential
+	externalSecret *externalSecret
+
+	names tenantNames
+}
+
+// Names of a tenant, outside and of its composed resources.
+type tenantNames struct {
+	database, owner, path, secret                          string
+	databaseObject, credentialObject, externalSecretObject string
+}
+
+// newTenant reads a composite and its composed resources.
+func newTenant(xr *structpb.Struct, observed map[string]*structpb.Struct) (*tenant, error) {
+	t := &tenant{}
+	var err error
+	if t.subject, err = subjectOf(xr); err != nil {
+		return nil, fmt.Errorf("composite: %w", err)
+	}
+	if t.spec, err = specOf(xr); err != nil {
+		return nil, fmt.Errorf("composite: %w", err)
+	}
+	t.database, err = observe[postgresqlv1alpha1.PGDatabaseSpec, postgresqlv1alpha1.PGDatabaseStatus](observed, ResourceDatabase, postgresqlv1alpha1.PGDatabaseKind)
+	if err != nil {
+		return nil, err
+	}
+	t.credential, err = observe[openbaov1alpha1.BaoSecretSpec, openbaov1alpha1.BaoSecretStatus](observed, ResourceCredential, openbaov1alpha1.BaoSecretKind)
+	if err != nil {
+		return nil, err
+	}
+	t.externalSecret, err = observe[externalSecretSpec, externalSecretStatus](observed, ResourceExternalSecret, externalSecretKind)
+	if err != nil {
+		return nil, err
+	}
+	t.names = t.resolveNames()
+	return t, nil
+}
+
+// resolveNames of this tenant. What the spec does not say follows the default rules, unless a composed resource already has a name by
+// an older rule: then that name stays. Any of the composed resources may be the one that is left to remember it.
+func (t *tenant) resolveNames() tenantNames {
+	n := tenantNames{}
+	if t.spec.Database != nil {
+		n.database = *t.spec.Database
+	}
+	if t.spec.Owner != nil {
+		n.owner = *t.spec.Owner
+	}
+	if t.spec.SecretName != nil {
+		n.secret = *t.spec.SecretName
+	}
+
+	if d := t.database; d != nil {
+		p := d.Spec.ForProvider
+		if p.Database != nil {
+			n.database = cmp.Or(n.database, *p.Database)
+		}
+		n.owner = cmp.Or(n.owner, p.Owner.Name)
+		if p.LoginCheck != nil {
+			n.secret = cmp.Or(n.secret, p.LoginCheck.SecretRef.Name)
+		}
+		n.databaseObject = d.Metadata.Name
+		if b := p.Owner.PasswordFrom.BaoSecretRef; b != nil {
+			n.credentialObject = b.Name
+		}
+	}
+	if c := t.credential; c != nil {
+		n.database = cmp.Or(n.database, t.recordValue(keyDatabase))
+		n.owner = cmp.Or(n.owner, t.recordValue(keyUsername))
+		n.path = c.Spec.ForProvider.Path
+		n.credentialObject = c.Metadata.Name
+	}
+	if e := t.externalSecret; e != nil {
+		n.secret = cmp.Or(n.secret, e.Spec.Target.Name)
+		n.path = cmp.Or(n.path, e.Spec.path())
+		n.externalSecretObject = e.Metadata.Name
+	}
+
+	composed := func(resource string) string { return names.Composed(t.subject.Name, string(t.subject.UID), resource) }
+	return tenantNames{
+		database:             cmp.Or(n.database, names.Database(t.subject.Namespace, t.subject.Name)),
+		owner:                cmp.Or(n.owner, n.database, names.Database(t.subject.Namespace, t.subject.Name)),
+		path:                 cmp.Or(n.path, names.Path(t.subject.Namespace, t.subject.Name)),
+		secret:               cmp.Or(n.secret, names.Secret(t.subject.Name)),
+		databaseObject:       cmp.Or(n.databaseObject, composed(ResourceDatabase)),
+		credentialObject:     cmp.Or(n.credentialObject, composed(ResourceCredential)),
+		externalSecretObject: cmp.Or(n.externalSecretObject, composed(ResourceExternalSecret)),
+	}
+}
+
+// manifest of a composed resource: exactly the fields that this function owns.
+func (t *tenant) manifest(apiVersion, kind, name string, annotations, spec map[string]any) (*structpb.Struct, error) {
+	metadata := map[string]any{"namespace": t.subject.Namespace, "name": name}
+	if len(annotations) > 0 {
+		metadata["annotations"] = annotations
+	}
+	s, err := structpb.NewStruct(map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadata, "spec": spec})
+	if err != nil {
+		return nil, fmt.Errorf("cannot render %s %q: %w", kind, name, err)
+	}
+	return s, nil
+}
+
+// carries tells whether an observed object, which is not being deleted, holds what is desired. Same compares what we own of the two.
+func carries[Spec, Status any](observed *object[Spec, Status], desired *structpb.Struct, same func(desired, observed *object[Spec, Status]) bool) (bool, error) {
+	if observed == nil || desired == nil || observed.Metadata.DeletionTimestamp != "" {
+		return false, nil
+	}
+	want := &object[Spec, Status]{}
+	if err := decode(desired, want); err != nil {
+		return false, fmt.Errorf("cannot compare %s %q: %w", observed.Kind, observed.Metadata.Name, err)
+	}
+	return same(want, observed), nil
+}

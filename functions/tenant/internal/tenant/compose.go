@@ -1,0 +1,107 @@
+// Package tenant decides what a Tenant is composed of, step by step, and what its status says.
+//
+// Everything is computed from the composite and from what is observed of its composed resources, each time anew. An answer counts only
+// when it belongs to what was asked: the observed object must hold the desired spec, and its conditions must speak of its current
+// generation. What once was composed stays composed, whatever it says, because leaving it out would delete it.
+package tenant
+
+import (
+	"google.golang.org/protobuf/types/known/structpb"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
+)
+
+// A Resource is a composed resource.
+type Resource struct {
+	// Manifest holds the fields that this function owns, and no others.
+	Manifest *structpb.Struct
+	Ready    bool
+}
+
+// A Composition is what a Tenant is composed of.
+type Composition struct {
+	// Resources by composition resource name.
+	Resources map[string]Resource
+	// Status of the composite, whole.
+	Status     map[string]any
+	Conditions []Condition
+	// Ready is true when everything that the spec asks for is proven.
+	Ready bool
+}
+
+// Compose a Tenant. Observed are the composed resources by composition resource name. An error names the field that cannot be
+// understood; nothing may change then.
+func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*Composition, error) {
+	t, err := newTenant(xr, observed)
+	if err != nil {
+		return nil, err
+	}
+	resources := map[string]Resource{}
+	s := state{}
+
+	// The PGDatabase comes first: it looks whether the names are free, and writes nothing before its credential exists.
+	manifest, err := t.renderDatabase()
+	if err != nil {
+		return nil, err
+	}
+	if s.databaseHolds, err = carries(t.database, manifest, sameDatabase); err != nil {
+		return nil, err
+	}
+	s.databaseReady = s.databaseHolds && t.databaseAnswers().areTrue(xpv2.TypeReady, xpv2.TypeSynced, postgresqlv1alpha1.TypeLoginVerified)
+	resources[ResourceDatabase] = Resource{Manifest: manifest, Ready: s.databaseReady}
+
+	if t.credential != nil || t.preflightPassed(s) {
+		manifest, err := t.renderCredential()
+		if err != nil {
+			return nil, err
+		}
+		if s.credentialHolds, err = carries(t.credential, manifest, sameCredential); err != nil {
+			return nil, err
+		}
+		s.credentialReady = s.credentialHolds && t.credentialAnswers().areTrue(xpv2.TypeReady, xpv2.TypeSynced)
+		resources[ResourceCredential] = Resource{Manifest: manifest, Ready: s.credentialReady}
+	}
+
+	if t.externalSecret != nil || t.databaseProvisioned(s) {
+		manifest, err := t.renderExternalSecret()
+		if err != nil {
+			return nil, err
+		}
+		if s.projectionHolds, err = carries(t.externalSecret, manifest, sameExternalSecret); err != nil {
+			return nil, err
+		}
+		s.projected = s.projectionHolds && t.projection().ready
+		resources[ResourceExternalSecret] = Resource{Manifest: manifest, Ready: s.projected}
+	}
+
+	phase := t.phase(s)
+	return &Composition{
+		Resources:  resources,
+		Status:     t.status(phase),
+		Conditions: t.conditions(s),
+		Ready:      phase == v1alpha1.PhaseReady,
+	}, nil
+}
+
+// A state says of each composed resource whether it holds the desired spec, and whether it is ready with it.
+type state struct {
+	databaseHolds, databaseReady     bool
+	credentialHolds, credentialReady bool
+	projectionHolds, projected       bool
+}
+
+// preflightPassed tells whether the credential may be made: nothing stands in the way, and it is known what to write.
+func (t *tenant) preflightPassed(s state) bool {
+	_, known := t.consumer()
+	return known && s.databaseHolds && t.databaseAnswers().areTrue(postgresqlv1alpha1.TypePreflightPassed)
+}
+
+// databaseProvisioned tells whether the credential may be delivered. The PGDatabase's Ready is no use here, because it waits for the
+// delivered Secret.
+func (t *tenant) databaseProvisioned(s state) bool {
+	return s.credentialReady && s.databaseHolds && t.databaseAnswers().areTrue(
+		postgresqlv1alpha1.TypeRoleReady, postgresqlv1alpha1.TypeDatabaseReady, postgresqlv1alpha1.TypeExtensionsReady)
+}

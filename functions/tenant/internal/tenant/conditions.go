@@ -1,0 +1,136 @@
+package tenant
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
+	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
+)
+
+// A Condition of the composite.
+type Condition struct {
+	Type    string
+	Status  corev1.ConditionStatus
+	Reason  string
+	Message string
+}
+
+// conditions of the composite, always all of them and in the same order.
+func (t *tenant) conditions(s state) []Condition {
+	return []Condition{t.credentialCondition(s), t.databaseCondition(s), t.secretProjected(s), t.loginVerified(s)}
+}
+
+func available(conditionType string) Condition {
+	return Condition{Type: conditionType, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonAvailable}
+}
+
+func waiting(conditionType, format string, args ...any) Condition {
+	return Condition{
+		Type: conditionType, Status: corev1.ConditionFalse, Reason: v1alpha1.ReasonWaiting, Message: fmt.Sprintf(format, args...),
+	}
+}
+
+// credentialCondition is true when the record in OpenBao holds the credential.
+func (t *tenant) credentialCondition(s state) Condition {
+	const ct = v1alpha1.TypeCredentialReady
+	switch {
+	case t.credential == nil && t.preflightPassed(s):
+		return waiting(ct, "The BaoSecret is being created.")
+	case t.credential == nil:
+		return waiting(ct, "The BaoSecret is created once the PGDatabase has found that nothing stands in the way.")
+	case !s.credentialHolds:
+		return waiting(ct, "BaoSecret %q does not have the desired spec yet.", t.credential.Metadata.Name)
+	}
+	who := fmt.Sprintf("BaoSecret %q", t.credential.Metadata.Name)
+	return first(ct, who, t.credentialAnswers(), openbaov1alpha1.TypeRecordReady, xpv2.TypeReady, xpv2.TypeSynced)
+}
+
+// databaseCondition is true when role, database and extensions are as asked for.
+func (t *tenant) databaseCondition(s state) Condition {
+	const ct = v1alpha1.TypeDatabaseReady
+	switch {
+	case t.database == nil:
+		return waiting(ct, "The PGDatabase is being created.")
+	case !s.databaseHolds:
+		return waiting(ct, "PGDatabase %q does not have the desired spec yet.", t.database.Metadata.Name)
+	}
+	who := fmt.Sprintf("PGDatabase %q", t.database.Metadata.Name)
+	return first(ct, who, t.databaseAnswers(), postgresqlv1alpha1.TypePreflightPassed, postgresqlv1alpha1.TypeRoleReady,
+		postgresqlv1alpha1.TypeDatabaseReady, postgresqlv1alpha1.TypeExtensionsReady, xpv2.TypeSynced)
+}
+
+// loginVerified is true when the credentials in the Secret logged in.
+func (t *tenant) loginVerified(s state) Condition {
+	const ct = v1alpha1.TypeLoginVerified
+	switch {
+	case t.externalSecret == nil:
+		return waiting(ct, "The login is verified once the Secret is delivered.")
+	case !s.databaseHolds:
+		return waiting(ct, "The PGDatabase does not have the desired spec yet.")
+	}
+	who := fmt.Sprintf("PGDatabase %q", t.database.Metadata.Name)
+	return first(ct, who, t.databaseAnswers(), postgresqlv1alpha1.TypeLoginVerified)
+}
+
+// secretProjected is true when External Secrets delivered the Secret.
+func (t *tenant) secretProjected(s state) Condition {
+	const ct = v1alpha1.TypeSecretProjected
+	switch {
+	case t.externalSecret == nil && t.databaseProvisioned(s):
+		return waiting(ct, "The ExternalSecret is being created.")
+	case t.externalSecret == nil:
+		return waiting(ct, "The ExternalSecret is created once the database and its credential are ready.")
+	case s.projected:
+		return available(ct)
+	}
+
+	p := t.projection()
+	who := fmt.Sprintf("ExternalSecret %q", t.externalSecret.Metadata.Name)
+	no := func(reason, message string) Condition {
+		return Condition{Type: ct, Status: corev1.ConditionFalse, Reason: reason, Message: message}
+	}
+	switch {
+	case p.status != corev1.ConditionFalse || p.reason == "":
+		return waiting(ct, "External Secrets has not delivered %s with its current spec yet.", who)
+	case p.message == messageNotOwner || p.message == messageOwned:
+		return no(v1alpha1.ReasonConflict, fmt.Sprintf(
+			"Secret %q belongs to something else: set another secretName in a new Tenant, or remove the other owner.", t.names.secret))
+	case p.message == messageReadFailed && s.credentialReady:
+		return no(v1alpha1.ReasonStoreMismatch, fmt.Sprintf(
+			"%s %q does not find the record %q, which exists: let it read from the server, namespace and mount of %s %q, with a role that may read this path.",
+			t.spec.SecretStoreRef.Kind, t.spec.SecretStoreRef.Name, t.names.path, clusterProviderConfig, t.spec.BaoRef.Name))
+	}
+	return no(p.reason, fmt.Sprintf("%s: %s", who, p.message))
+}
+
+// first takes over the first of a managed resource's conditions that is not True, with its reason and message.
+func first(conditionType, who string, a answers, types ...xpv2.ConditionType) Condition {
+	for _, ct := range types {
+		c, ok := a.get(ct)
+		switch {
+		case !ok:
+			return waiting(conditionType, "%s has not said whether it is %s with its current spec yet.", who, ct)
+		case c.Status == corev1.ConditionTrue:
+			continue
+		case ct == xpv2.TypeSynced:
+			// The message of Synced is that of the last error, which may differ each time.
+			return Condition{
+				Type: conditionType, Status: corev1.ConditionFalse, Reason: string(xpv2.ReasonReconcileError),
+				Message: fmt.Sprintf("%s is not Synced; its own condition says why.", who),
+			}
+		case c.Reason == "":
+			return waiting(conditionType, "%s is not %s yet.", who, ct)
+		}
+		status := corev1.ConditionFalse
+		if c.Status == corev1.ConditionUnknown {
+			status = corev1.ConditionUnknown
+		}
+		return Condition{Type: conditionType, Status: status, Reason: string(c.Reason), Message: c.Message}
+	}
+	return available(conditionType)
+}

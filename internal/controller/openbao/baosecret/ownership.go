@@ -1,0 +1,152 @@
+package baosecret
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
+	"github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/clients/openbao"
+)
+
+// Keys of a record's custom metadata that say whose it is. Other keys are other people's and are kept.
+const (
+	tagManagedBy    = "terdut-managed-by"
+	tagControlPlane = "terdut-control-plane"
+	tagOwnerUID     = "terdut-owner-uid"
+	tagOwner        = "terdut-owner"
+	// tagHolder is the uid of the BaoSecret that acts for the owner. Nobody can make an object with a uid of their choice, so only the
+	// holder may delete the record, also when the owner is gone already.
+	tagHolder   = "terdut-holder"
+	tagRotation = "terdut-rotating"
+	tagRetained = "terdut-retained"
+
+	managedBy = "provider-terdut"
+)
+
+// A claimant is who asks for a record.
+type claimant struct {
+	controlPlane string
+	ownerUID     string
+	// owner as namespace/name.
+	owner  string
+	holder string
+}
+
+func (c claimant) tags() map[string]string {
+	return map[string]string{
+		tagManagedBy: managedBy, tagControlPlane: c.controlPlane, tagOwnerUID: c.ownerUID, tagOwner: c.owner, tagHolder: c.holder,
+	}
+}
+
+// A verdict on whose a record is.
+type verdict int
+
+const (
+	// free: there is no record.
+	free verdict = iota
+	// ours: the record belongs to the claimant.
+	ours
+	// adoptable: the record is another's, and an admin allows the claimant to take it over.
+	adoptable
+	// foreign: the record is not the claimant's and stays untouched.
+	foreign
+)
+
+// consents are what an admin allows in a provider config.
+type consents struct {
+	adoptions     []v1alpha1.Adoption
+	controlPlanes []string
+}
+
+func consentsOf(s v1alpha1.ServerSpec) consents {
+	c := consents{adoptions: s.Adoptions}
+	for _, p := range s.ControlPlanes {
+		c.controlPlanes = append(c.controlPlanes, p.From)
+	}
+	return c
+}
+
+// recreate is true when an admin allows the claimant to make lost data anew.
+func (c consents) recreate(name string, who claimant) bool {
+	return slices.ContainsFunc(c.adoptions, func(a v1alpha1.Adoption) bool { return a.Path == name && a.To == who.owner && a.Recreate })
+}
+
+// judge decides whose a record is. The metadata is nil when there is no record.
+func judge(m *openbao.Metadata, name string, who claimant, c consents) verdict {
+	if m == nil {
+		return free
+	}
+	t := m.CustomMetadata
+	from := t[tagOwnerUID]
+	if t[tagManagedBy] != managedBy {
+		from = commonv1alpha1.AdoptionFromUnregistered
+	}
+	switch {
+	case from == who.ownerUID && t[tagControlPlane] == who.controlPlane:
+		return ours
+	case from != commonv1alpha1.AdoptionFromUnregistered && t[tagOwner] == who.owner && slices.Contains(c.controlPlanes, t[tagControlPlane]):
+		return adoptable
+	case slices.ContainsFunc(c.adoptions, func(a v1alpha1.Adoption) bool {
+		return a.Path == name && a.From == from && a.To == who.owner
+	}):
+		return adoptable
+	}
+	return foreign
+}
+
+// holds is true when this very object acts for the record's owner.
+func holds(mg *v1alpha1.BaoSecret, m *openbao.Metadata) bool {
+	return m.CustomMetadata[tagManagedBy] == managedBy && m.CustomMetadata[tagHolder] == string(mg.GetUID())
+}
+
+// recordedOwner describes whom a record belongs to.
+func recordedOwner(m *openbao.Metadata) string {
+	t := m.CustomMetadata
+	if t[tagManagedBy] != managedBy {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", t[tagOwner], t[tagOwnerUID])
+}
+
+// conflict says why a record is not ours and what to do.
+func conflict(m *openbao.Metadata, name string) string {
+	if o := recordedOwner(m); o != "" {
+		return fmt.Sprintf("record %q belongs to %s: use another path, or have an admin hand it over in the provider config's adoptions", name, o)
+	}
+	return fmt.Sprintf("record %q was not made by this provider: use another path, or have an admin hand it over in the provider config's adoptions (from: %s)", name, commonv1alpha1.AdoptionFromUnregistered)
+}
+
+// A rotation marker says which version a rotation wrote, or is about to write.
+type rotation struct {
+	trigger string
+	version int
+}
+
+func rotationOf(m *openbao.Metadata) (rotation, bool) {
+	if m == nil {
+		return rotation{}, false
+	}
+	trigger, version, ok := strings.Cut(m.CustomMetadata[tagRotation], "@")
+	n, err := strconv.Atoi(version)
+	if !ok || err != nil {
+		return rotation{}, false
+	}
+	return rotation{trigger: trigger, version: n}, true
+}
+
+func (r rotation) String() string { return r.trigger + "@" + strconv.Itoa(r.version) }
+
+// merge returns the custom metadata with changes made. A value of "" removes a key.
+func merge(m *openbao.Metadata, changes map[string]string) map[string]string {
+	out := map[string]string{}
+	if m != nil {
+		maps.Copy(out, m.CustomMetadata)
+	}
+	maps.Copy(out, changes)
+	maps.DeleteFunc(out, func(_, v string) bool { return v == "" })
+	return out
+}

@@ -1,0 +1,146 @@
+// Package owner finds out whose a managed resource is. Ownership records outside the cluster name that identity, so it is never taken from
+// a field that somebody could write into a spec or a status: it is the object itself or, for a composed resource, the composite that
+// controls it and that says so itself.
+package owner
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// An Identity is who owns an external object.
+type Identity struct {
+	// UID of the composite, or of the managed resource where no composite controls it.
+	UID types.UID
+	// Namespace and Name of the same object.
+	Namespace string
+	Name      string
+}
+
+// String returns namespace/name (uid).
+func (i Identity) String() string { return fmt.Sprintf("%s/%s (%s)", i.Namespace, i.Name, i.UID) }
+
+// A Resolver resolves identities. It remembers those it has seen: the identity behind a controller reference never changes.
+type Resolver struct {
+	live client.Reader
+
+	mu   sync.Mutex
+	seen map[key]Identity
+}
+
+// key of a remembered identity: the object and the controller that was verified for it.
+type key struct{ object, controller types.UID }
+
+// NewResolver returns a Resolver that reads live objects, not cached ones.
+func NewResolver(live client.Reader) *Resolver {
+	return &Resolver{live: live, seen: map[key]Identity{}}
+}
+
+// Of returns the identity that owns what the object manages. The object's kind must be set.
+//
+// It fails when the controller is gone, is another object than the reference means, or does not list the object among those it composes:
+// owner references are writable by whoever may write the object, a composite's list is written by Crossplane.
+func (r *Resolver) Of(ctx context.Context, o client.Object, gvk schema.GroupVersionKind) (Identity, error) {
+	ref := metav1.GetControllerOf(o)
+	if ref == nil {
+		return Identity{UID: o.GetUID(), Namespace: o.GetNamespace(), Name: o.GetName()}, nil
+	}
+
+	k := key{object: o.GetUID(), controller: ref.UID}
+	r.mu.Lock()
+	id, ok := r.seen[k]
+	r.mu.Unlock()
+	if ok {
+		return id, nil
+	}
+
+	c, err := r.get(ctx, o.GetNamespace(), ref)
+	if err != nil {
+		return Identity{}, err
+	}
+	if c == nil {
+		return Identity{}, fmt.Errorf("the controlling %s %q is gone, so this object will be garbage collected", ref.Kind, ref.Name)
+	}
+	if !lists(c, o, gvk) {
+		return Identity{}, fmt.Errorf("the controlling %s %q does not compose this object: remove the owner reference", ref.Kind, ref.Name)
+	}
+	id = Identity{UID: c.GetUID(), Namespace: c.GetNamespace(), Name: c.GetName()}
+
+	r.mu.Lock()
+	r.seen[k] = id
+	r.mu.Unlock()
+	return id, nil
+}
+
+// Forget what was remembered of an object that is gone.
+func (r *Resolver) Forget(o client.Object) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k := range r.seen {
+		if k.object == o.GetUID() {
+			delete(r.seen, k)
+		}
+	}
+}
+
+// Alive is true when a composite controls the object, exists and is not being deleted itself. Nothing that such an object manages may be
+// deleted outside, because the composite will make the object again.
+func (r *Resolver) Alive(ctx context.Context, o client.Object) (bool, error) {
+	ref := metav1.GetControllerOf(o)
+	if ref == nil {
+		return false, nil
+	}
+	c, err := r.get(ctx, o.GetNamespace(), ref)
+	if err != nil || c == nil {
+		return false, err
+	}
+	return c.GetDeletionTimestamp() == nil, nil
+}
+
+// get returns the controller that the reference means, or nil when there is none. A namespaced object's controller is of its namespace or
+// cluster scoped.
+func (r *Resolver) get(ctx context.Context, namespace string, ref *metav1.OwnerReference) (*unstructured.Unstructured, error) {
+	c := &unstructured.Unstructured{}
+	c.SetAPIVersion(ref.APIVersion)
+	c.SetKind(ref.Kind)
+	err := r.live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: ref.Name}, c)
+	switch {
+	case kerrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot get the controlling %s %q: %w", ref.Kind, ref.Name, err)
+	case c.GetUID() != ref.UID:
+		return nil, nil
+	}
+	return c, nil
+}
+
+// lists is true when the composite refers to the object among those it composes: in spec.crossplane.resourceRefs, or in spec.resourceRefs
+// when it is a composite behind a claim. A cluster-scoped composite says in which namespace; a namespaced one composes in its own alone.
+func lists(composite *unstructured.Unstructured, o client.Object, gvk schema.GroupVersionKind) bool {
+	for _, path := range [][]string{{"spec", "crossplane", "resourceRefs"}, {"spec", "resourceRefs"}} {
+		refs, _, _ := unstructured.NestedSlice(composite.Object, path...)
+		for _, ref := range refs {
+			m, ok := ref.(map[string]any)
+			if !ok {
+				continue
+			}
+			namespace, _ := m["namespace"].(string)
+			if namespace == "" {
+				namespace = composite.GetNamespace()
+			}
+			if namespace == o.GetNamespace() && m["apiVersion"] == gvk.GroupVersion().String() && m["kind"] == gvk.Kind && m["name"] == o.GetName() {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,117 @@
+package pgdatabase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/clients/postgresql"
+	"github.com/ryuvia/provider-terdut/internal/connect"
+)
+
+// externalSecretGroup and kind are what a delivered Secret is controlled by.
+const (
+	externalSecretGroup = "external-secrets.io"
+	externalSecretKind  = "ExternalSecret"
+)
+
+// preflight looks for what stands in the way, before anything is written: names that are somebody else's, extensions that cannot be had, a
+// Secret that is somebody else's.
+func (e *external) preflight(ctx context.Context, mg *v1alpha1.PGDatabase, f *postgresql.Facts, c postgresql.Claim) error {
+	if err := f.Preflight(c.Owner, c.Consents); err != nil {
+		return err
+	}
+	if err := e.ownSecret(ctx, mg); err != nil {
+		return err
+	}
+	if made(f) {
+		// Then an extension that cannot be had is no reason to give up the rest.
+		return nil
+	}
+	return e.available(ctx, mg)
+}
+
+// available makes sure that the server offers the extensions.
+func (e *external) available(ctx context.Context, mg *v1alpha1.PGDatabase) error {
+	specs := extensionSpecs(mg)
+	if len(specs) == 0 {
+		return nil
+	}
+	names := make([]string, len(specs))
+	for i := range specs {
+		names[i] = specs[i].Name
+	}
+	have, err := e.instance.AvailableExtensions(ctx, names)
+	if err != nil {
+		return err
+	}
+	for _, s := range specs {
+		x, ok := have[s.Name]
+		if !ok {
+			err := fmt.Errorf("the server does not offer extension %q: install its files on the server", s.Name)
+			return connect.WithReason(err, v1alpha1.ReasonExtensionUnavailable)
+		}
+		if s.Version != "" && !slices.Contains(x.Versions, s.Version) {
+			err := fmt.Errorf("the server does not offer version %q of extension %q", s.Version, s.Name)
+			return connect.WithReason(err, v1alpha1.ReasonExtensionUnavailable)
+		}
+	}
+	return nil
+}
+
+// ownSecret makes sure that the Secret which a composite has delivered is not somebody else's: it does not exist, or it is controlled by an
+// ExternalSecret of the same composite. External Secrets would take over a Secret that nobody controls. A PGDatabase that no composite
+// controls may check any Secret of its namespace.
+func (e *external) ownSecret(ctx context.Context, mg *v1alpha1.PGDatabase) error {
+	controller := metav1.GetControllerOf(mg)
+	check := mg.Spec.ForProvider.LoginCheck
+	if controller == nil || check == nil {
+		return nil
+	}
+	s, err := e.secrets.Metadata(ctx, local(mg, check.SecretRef.Name))
+	if err != nil || s == nil || e.proofs.trusts(mg.GetUID(), s.GetUID()) {
+		return err
+	}
+	ours, err := e.deliveredFor(ctx, s, controller)
+	if err != nil {
+		return err
+	}
+	if !ours {
+		err := fmt.Errorf("Secret %q exists and was not delivered for this composite: choose another name, or remove it", s.GetName()) //nolint:staticcheck // Secret is a kind's name.
+		return connect.WithReason(err, v1alpha1.ReasonConflict)
+	}
+	e.proofs.trust(mg.GetUID(), s.GetUID())
+	return nil
+}
+
+// deliveredFor is true when an ExternalSecret controls the Secret, and the composite controls that.
+func (e *external) deliveredFor(ctx context.Context, s *metav1.PartialObjectMetadata, composite *metav1.OwnerReference) (bool, error) {
+	ref := metav1.GetControllerOf(s)
+	if ref == nil || ref.Kind != externalSecretKind {
+		return false, nil
+	}
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil || gv.Group != externalSecretGroup {
+		return false, nil
+	}
+	es := &metav1.PartialObjectMetadata{}
+	es.SetGroupVersionKind(gv.WithKind(ref.Kind))
+	if err := e.live.Get(ctx, types.NamespacedName{Namespace: s.GetNamespace(), Name: ref.Name}, es); err != nil {
+		if kerrors.IsNotFound(err) {
+			return false, nil
+		}
+		return false, fmt.Errorf("cannot get ExternalSecret %q: %w", ref.Name, err)
+	}
+	owner := metav1.GetControllerOf(es)
+	return es.GetUID() == ref.UID && owner != nil && owner.UID == composite.UID, nil
+}
+
+// errNotOwner is what a login check says when the Secret is for somebody else.
+var errNotOwner = errors.New("the user name in the Secret is not the owner role's")

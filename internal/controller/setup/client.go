@@ -1,0 +1,85 @@
+package setup
+
+import (
+	"context"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// NewClient wraps a client so that what a reconciler knows of an object's status survives, and is written only when it is news.
+//
+// The API server answers an update of an object with its own view of the status, and the managed reconciler updates objects (to add a
+// finalizer, or an annotation) between observing something and reporting it. This client keeps the status that the caller had. The
+// managed reconciler also updates the status at the end of every pass: an update that would change nothing is not sent.
+func NewClient(c client.Client) client.Client { return &statusKeeper{Client: c} }
+
+type statusKeeper struct{ client.Client }
+
+func (c *statusKeeper) Update(ctx context.Context, o client.Object, opts ...client.UpdateOption) error {
+	return keepStatus(o, func() error { return c.Client.Update(ctx, o, opts...) })
+}
+
+func (c *statusKeeper) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+	return keepStatus(o, func() error { return c.Client.Patch(ctx, o, p, opts...) })
+}
+
+func (c *statusKeeper) Status() client.SubResourceWriter {
+	return &newsWriter{SubResourceWriter: c.Client.Status(), client: c.Client}
+}
+
+type newsWriter struct {
+	client.SubResourceWriter
+
+	client client.Client
+}
+
+func (w *newsWriter) Update(ctx context.Context, o client.Object, opts ...client.SubResourceUpdateOption) error {
+	if w.known(ctx, o) {
+		return nil
+	}
+	return w.SubResourceWriter.Update(ctx, o, opts...)
+}
+
+// known is true when the object in the cache is the version that the caller has, with the very status that is to be written.
+func (w *newsWriter) known(ctx context.Context, o client.Object) bool {
+	desired, ok := statusOf(o)
+	if !ok {
+		return false
+	}
+	// An empty object: a client that decodes into what it is given would leave in it what the server does not have.
+	current, ok := reflect.New(reflect.TypeOf(o).Elem()).Interface().(client.Object)
+	if !ok {
+		return false
+	}
+	if err := w.client.Get(ctx, client.ObjectKeyFromObject(o), current); err != nil {
+		return false
+	}
+	observed, _ := statusOf(current)
+	return current.GetUID() == o.GetUID() && current.GetResourceVersion() == o.GetResourceVersion() &&
+		equality.Semantic.DeepEqual(observed.Interface(), desired.Interface())
+}
+
+// keepStatus calls a function that may overwrite the object's status, and puts the status back.
+func keepStatus(o client.Object, write func() error) error {
+	kept, ok := statusOf(o.DeepCopyObject())
+	if err := write(); err != nil {
+		return err
+	}
+	if ok {
+		s, _ := statusOf(o)
+		s.Set(kept)
+	}
+	return nil
+}
+
+// statusOf returns the Status field of a typed object.
+func statusOf(o any) (reflect.Value, bool) {
+	v := reflect.ValueOf(o)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return reflect.Value{}, false
+	}
+	s := v.Elem().FieldByName("Status")
+	return s, s.IsValid() && s.CanSet()
+}

@@ -1,0 +1,158 @@
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/test"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
+)
+
+// TestNewClientKeepsStatus holds that a write of an object does not replace the status that the caller has by the server's.
+func TestNewClientKeepsStatus(t *testing.T) {
+	ctx := context.Background()
+	cases := map[string]struct {
+		reason string
+		write  func(client.Client, *v1alpha1.BaoSecret) error
+	}{
+		"Update": {
+			reason: "An update is answered with the server's status.",
+			write:  func(c client.Client, o *v1alpha1.BaoSecret) error { return c.Update(ctx, o) },
+		},
+		"Patch": {
+			reason: "A patch is answered with the server's status.",
+			write: func(c client.Client, o *v1alpha1.BaoSecret) error {
+				return c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"l":"v"}}}`)))
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			stored := baoSecret(func(s *v1alpha1.BaoSecret) { s.Status.AtProvider.Version = 1 })
+			inner := fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(stored).WithStatusSubresource(stored).Build()
+
+			o := &v1alpha1.BaoSecret{}
+			if err := inner.Get(ctx, client.ObjectKeyFromObject(stored), o); err != nil {
+				t.Fatal(err)
+			}
+			before := o.ResourceVersion
+			o.Labels = map[string]string{"l": "v"}
+			o.Status.AtProvider.Version = 2
+			o.Status.ObservedGeneration = 7
+			want := *o.Status.DeepCopy()
+			if err := tc.write(NewClient(inner), o); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, o.Status); diff != "" {
+				t.Errorf("\n%s\nstatus: -want, +got:\n%s", tc.reason, diff)
+			}
+			if o.ResourceVersion == before || o.Labels["l"] != "v" {
+				t.Errorf("\n%s\nthe rest of the server's answer must get to the caller", tc.reason)
+			}
+		})
+	}
+}
+
+// TestNewClientPassesOn holds that errors, and objects without a status, go through.
+func TestNewClientPassesOn(t *testing.T) {
+	mock := &test.MockClient{MockUpdate: test.NewMockUpdateFn(nil), MockPatch: test.NewMockPatchFn(errBoom)}
+	if err := NewClient(mock).Update(t.Context(), &corev1.ConfigMap{}); err != nil {
+		t.Errorf("Update(...) of an object without status: %v", err)
+	}
+	if err := NewClient(mock).Patch(t.Context(), baoSecret(), client.MergeFrom(baoSecret())); !errors.Is(err, errBoom) {
+		t.Errorf("Patch(...): want errBoom, got %v", err)
+	}
+}
+
+// TestNewClientStatusUpdate holds that an update of the status is sent when it is news, and only then.
+func TestNewClientStatusUpdate(t *testing.T) {
+	ready := func(s *v1alpha1.BaoSecret) {
+		s.ResourceVersion = "5"
+		c := NotReady("Because", "of this")
+		c.LastTransitionTime = deleted
+		s.SetConditions(c)
+		s.Status.AtProvider.Version = 3
+	}
+	// This is how a client that does not read from a cache fills in an object: what is absent stays as it was.
+	get := func(cached *v1alpha1.BaoSecret) test.MockGetFn {
+		return func(_ context.Context, _ client.ObjectKey, o client.Object) error {
+			b, err := json.Marshal(cached)
+			if err != nil {
+				return err
+			}
+			return json.Unmarshal(b, o)
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		get    test.MockGetFn
+		mod    func(*v1alpha1.BaoSecret)
+		want   int
+	}{
+		"Unchanged": {
+			reason: "What the API server has need not be written.",
+			get:    get(baoSecret(ready)),
+			want:   0,
+		},
+		"SameConditionLater": {
+			reason: "A condition that is reported again keeps its time, so nothing changed.",
+			get:    get(baoSecret(ready)),
+			mod:    func(s *v1alpha1.BaoSecret) { s.SetConditions(NotReady("Because", "of this")) },
+			want:   0,
+		},
+		"Changed": {
+			reason: "Another status is written.",
+			get:    get(baoSecret(ready)),
+			mod:    func(s *v1alpha1.BaoSecret) { s.Status.AtProvider.Version = 4 },
+			want:   1,
+		},
+		"New": {
+			reason: "A status where the API server has none is written, also by a client that decodes into what it is given.",
+			get:    get(baoSecret(func(s *v1alpha1.BaoSecret) { s.ResourceVersion = "5" })),
+			want:   1,
+		},
+		"StaleCaller": {
+			reason: "With an old version of the object the API server has to say that there is a conflict.",
+			get:    get(baoSecret(ready, func(s *v1alpha1.BaoSecret) { s.ResourceVersion = "6" })),
+			want:   1,
+		},
+		"OtherObject": {
+			reason: "An object of the same name that is another one says nothing about this one.",
+			get:    get(baoSecret(ready, func(s *v1alpha1.BaoSecret) { s.UID = "other" })),
+			want:   1,
+		},
+		"CannotGet": {
+			reason: "Without knowing what the API server has the status is written.",
+			get:    test.NewMockGetFn(errBoom),
+			want:   1,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			sent := 0
+			mock := &test.MockClient{
+				MockGet: tc.get,
+				MockStatusUpdate: func(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
+					sent++
+					return errBoom
+				},
+			}
+			o := baoSecret(ready)
+			if tc.mod != nil {
+				tc.mod(o)
+			}
+			err := NewClient(mock).Status().Update(t.Context(), o)
+			if sent != tc.want || errors.Is(err, errBoom) != (tc.want > 0) {
+				t.Errorf("\n%s\nwant %d updates, got %d and error %v", tc.reason, tc.want, sent, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,171 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/connect"
+)
+
+// TestObserve holds what all kinds share: an object whose external system cannot be looked at is not Ready, and an observation speaks of
+// a generation.
+func TestObserve(t *testing.T) {
+	available := func(s *v1alpha1.BaoSecret) { Mark(s, xpv2.Available()) }
+	gone := func(s *v1alpha1.BaoSecret) { s.DeletionTimestamp = &deleted }
+	unknown := func(r xpv2.ConditionReason) xpv2.Condition {
+		return xpv2.Condition{Type: xpv2.TypeReady, Status: corev1.ConditionUnknown, Reason: r, Message: "boom", ObservedGeneration: 7}
+	}
+	old := xpv2.Available().WithObservedGeneration(7)
+	withReason := connect.WithReason(errBoom, "ServerAsleep")
+
+	type want struct {
+		ready    xpv2.Condition
+		observed int64
+		err      error
+	}
+	cases := map[string]struct {
+		reason  string
+		connect error
+		observe error
+		mods    []func(*v1alpha1.BaoSecret)
+		want    want
+	}{
+		"Observed": {
+			reason: "An observation speaks of the current generation. Ready is the kind's to say.",
+			mods:   []func(*v1alpha1.BaoSecret){available},
+			want:   want{ready: old, observed: 7},
+		},
+		"ConnectFails": {
+			reason:  "Ready must not stay True when there is no way to look.",
+			connect: errBoom,
+			mods:    []func(*v1alpha1.BaoSecret){available},
+			want:    want{ready: unknown(ReasonUnknown), err: errBoom},
+		},
+		"ConnectFailsWithReason": {
+			reason:  "Ready has the error's own reason.",
+			connect: withReason,
+			mods:    []func(*v1alpha1.BaoSecret){available},
+			want:    want{ready: unknown("ServerAsleep"), err: errBoom},
+		},
+		"ConnectFailsWhileDeleting": {
+			reason:  "While an object is deleted its Ready belongs to the deletion.",
+			connect: withReason,
+			mods:    []func(*v1alpha1.BaoSecret){available, gone},
+			want:    want{ready: old, err: errBoom},
+		},
+		"ObserveFails": {
+			reason:  "Ready must not stay True when nothing was seen, and nothing was observed of this generation.",
+			observe: errBoom,
+			mods:    []func(*v1alpha1.BaoSecret){available},
+			want:    want{ready: unknown(ReasonUnknown), err: errBoom},
+		},
+		"ObserveFailsWithReason": {
+			reason:  "Ready has the error's own reason.",
+			observe: withReason,
+			want:    want{ready: unknown("ServerAsleep"), err: errBoom},
+		},
+		"ObserveFailsWhileDeleting": {
+			reason:  "While an object is deleted its Ready belongs to the deletion.",
+			observe: withReason,
+			mods:    []func(*v1alpha1.BaoSecret){available, gone},
+			want:    want{ready: old, err: errBoom},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			inner := &managed.TypedExternalClientFns[*v1alpha1.BaoSecret]{
+				ObserveFn: func(context.Context, *v1alpha1.BaoSecret) (managed.ExternalObservation, error) {
+					return managed.ExternalObservation{ResourceExists: true}, tc.observe
+				},
+			}
+			c := &connector[*v1alpha1.BaoSecret]{TypedExternalConnector: managed.TypedExternalConnectorFn[*v1alpha1.BaoSecret](
+				func(context.Context, *v1alpha1.BaoSecret) (managed.TypedExternalClient[*v1alpha1.BaoSecret], error) {
+					return inner, tc.connect
+				})}
+			mg := baoSecret(tc.mods...)
+			e, err := c.Connect(t.Context(), mg)
+			if err == nil {
+				var o managed.ExternalObservation
+				o, err = e.Observe(t.Context(), mg)
+				if !o.ResourceExists {
+					t.Errorf("\n%s\nthe kind's observation must be passed on", tc.reason)
+				}
+			}
+			if !errors.Is(err, tc.want.err) {
+				t.Errorf("\n%s\nwant error %v, got %v", tc.reason, tc.want.err, err)
+			}
+			got := mg.GetCondition(xpv2.TypeReady)
+			if diff := cmp.Diff(tc.want.ready, got, cmpopts.IgnoreFields(xpv2.Condition{}, "LastTransitionTime")); diff != "" {
+				t.Errorf("\n%s\nReady: -want, +got:\n%s", tc.reason, diff)
+			}
+			if mg.GetObservedGeneration() != tc.want.observed {
+				t.Errorf("\n%s\nwant observed generation %d, got %d", tc.reason, tc.want.observed, mg.GetObservedGeneration())
+			}
+		})
+	}
+}
+
+// TestReport holds that each transition to a bad state is told once.
+func TestReport(t *testing.T) {
+	const kind xpv2.ConditionType = "RecordReady"
+	bad := func(r xpv2.ConditionReason, m string) xpv2.Condition {
+		return Condition(kind, corev1.ConditionFalse, r, m)
+	}
+	good := Condition(kind, corev1.ConditionTrue, "Stored", "")
+	cases := map[string]struct {
+		reason string
+		report []xpv2.Condition
+		want   []event.Reason
+	}{
+		"Good": {
+			reason: "Good news is no warning.",
+			report: []xpv2.Condition{good, good},
+		},
+		"Once": {
+			reason: "What is known need not be told again, also with another wording.",
+			report: []xpv2.Condition{bad("Conflict", "a"), bad("Conflict", "a"), bad("Conflict", "b")},
+			want:   []event.Reason{"Conflict"},
+		},
+		"OtherReason": {
+			reason: "Another reason is news.",
+			report: []xpv2.Condition{bad("Conflict", ""), bad("DataLost", "")},
+			want:   []event.Reason{"Conflict", "DataLost"},
+		},
+		"Again": {
+			reason: "What was good in between is news again.",
+			report: []xpv2.Condition{bad("Conflict", ""), good, bad("Conflict", "")},
+			want:   []event.Reason{"Conflict", "Conflict"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r, mg := &recorder{}, baoSecret()
+			for _, c := range tc.report {
+				Report(mg, r, c)
+				if got := mg.GetCondition(kind); !got.Equal(c.WithObservedGeneration(7)) {
+					t.Errorf("\n%s\nwant condition %v, got %v", tc.reason, c, got)
+				}
+			}
+			var got []event.Reason
+			for _, e := range r.events {
+				got = append(got, e.Reason)
+				if e.Type != event.TypeWarning {
+					t.Errorf("\n%s\nwant a warning, got %s", tc.reason, e.Type)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nevents: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
