@@ -136,7 +136,6 @@ func (r *Renderer) Render(ctx context.Context, step string) ([]byte, error) {
 		"--xrd=" + filepath.Join(r.root, "package", "configuration", "definitions", r.example+"s.yaml"),
 		"--crossplane-binary=" + r.tools[toolchain.Crossplane],
 		"--function-annotations=" + targetAnnotation + "=" + r.target,
-		"--include-function-results",
 	}
 	if step != "" {
 		args = append(args, "--observed-resources="+r.folder("observed", step))

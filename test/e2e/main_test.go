@@ -1,0 +1,64 @@
+// Package e2e proves on a local control plane, with a real Crossplane, PostgreSQL, OpenBao-compatible server and External Secrets, what
+// people see of the product: they apply manifests, and look at conditions, Secrets and the servers.
+//
+// All tests share one control plane, each in namespaces of its own. The plane is as a user's: Crossplane with its default flags, the
+// provider with its own ServiceAccount and the roles of the install manifest, PostgreSQL with a management role that is no superuser.
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/ryuvia/provider-terdut/cluster/local"
+	"github.com/ryuvia/provider-terdut/cluster/local/postgres"
+	"github.com/ryuvia/provider-terdut/cluster/local/product"
+)
+
+// poll is how often the provider of the tests looks at an unchanged resource. At rest is judged over ten of them.
+const poll = "2s"
+
+// p is the product that all tests use.
+var p *product.Product
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	ctrl.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+
+	dir, err := os.MkdirTemp("", "terdut-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot create state folder:", err)
+		return 1
+	}
+	p, err = product.Start(ctx, product.Options{
+		Plane: local.Options{
+			Dir: dir, Keep: true, Progress: os.Stderr,
+			// Every statement is logged: no password may be in one.
+			Postgres: postgres.Options{TLS: true, Conf: map[string]string{"log_statement": "all"}},
+		},
+		ProviderArgs: []string{"--debug", "--poll-interval=" + poll, "--verify-interval=10s"},
+		FunctionArgs: []string{"--debug"},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot start the product:", err)
+		return 1
+	}
+	defer p.Stop()
+
+	code := m.Run()
+	if code == 0 {
+		_ = os.RemoveAll(dir)
+	} else {
+		fmt.Fprintln(os.Stderr, "logs are in", p.Plane.Logs)
+	}
+	return code
+}
