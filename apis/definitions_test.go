@@ -40,6 +40,7 @@ func TestDefinitions(t *testing.T) {
 				if err := yaml.UnmarshalStrict(data, xrd); err != nil {
 					t.Fatal(err)
 				}
+				xrd.SetUID("uid") // As the API server gives it, for the owner reference.
 				crd, err := xcrd.ForCompositeResource(xrd)
 				if err != nil {
 					t.Fatal(err)

@@ -91,7 +91,7 @@ type TenantSpec struct {
 	// +kubebuilder:default=50
 	// +kubebuilder:validation:Minimum=-1
 	// +kubebuilder:validation:Maximum=262143
-	ConnectionLimit int32 `json:"connectionLimit,omitempty"`
+	ConnectionLimit *int32 `json:"connectionLimit,omitempty"`
 	// SecretName is the Secret of this namespace that the credentials are delivered in. Default: <name>-db.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

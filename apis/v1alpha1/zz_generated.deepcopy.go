@@ -139,6 +139,11 @@ func (in *TenantSpec) DeepCopyInto(out *TenantSpec) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.ConnectionLimit != nil {
+		in, out := &in.ConnectionLimit, &out.ConnectionLimit
+		*out = new(int32)
+		**out = **in
+	}
 	if in.SecretName != nil {
 		in, out := &in.SecretName, &out.SecretName
 		*out = new(string)

@@ -51,7 +51,7 @@ type cli struct {
 	ReconcileTimeout  time.Duration `default:"1m" env:"RECONCILE_TIMEOUT" help:"How long all calls of one reconcile may take together."`
 	Concurrency       int           `default:"10" env:"CONCURRENCY" help:"How many resources of a kind are reconciled at a time."`
 	MaxReconcileRate  int           `default:"100" env:"MAX_RECONCILE_RATE" help:"How many reconciles are started per second, over all kinds."`
-	WatchNamespaces   []string      `env:"WATCH_NAMESPACES" help:"Namespaces whose objects are reconciled, separated by commas. Default: all." sep:","`
+	WatchNamespaces   []string      `env:"WATCH_NAMESPACES" help:"Namespaces whose objects are reconciled, separated by commas, beside the provider's own, where Secrets of cluster provider configs must be then. Default: all." sep:","`
 	LeaderElection    bool          `env:"LEADER_ELECTION" help:"Let one of several providers work, the others stand by."`
 	PodNamespace      string        `default:"crossplane-system" env:"POD_NAMESPACE" help:"Namespace that the provider runs in."`
 	SafeStart         bool          `default:"true" env:"SAFE_START" help:"Wait for the kinds to be served before their controllers start." negatable:""`
@@ -133,10 +133,11 @@ func (c *cli) manager(cfg *rest.Config) (ctrl.Manager, error) {
 			return setup.NewClient(cl), nil
 		},
 	}
+	if len(c.WatchNamespaces) > 0 {
+		// The provider's own namespace holds the credentials of cluster provider configs.
+		o.Cache.DefaultNamespaces = map[string]cache.Config{c.PodNamespace: {}}
+	}
 	for _, n := range c.WatchNamespaces {
-		if o.Cache.DefaultNamespaces == nil {
-			o.Cache.DefaultNamespaces = map[string]cache.Config{}
-		}
 		o.Cache.DefaultNamespaces[n] = cache.Config{}
 	}
 	mgr, err := ctrl.NewManager(ratelimiter.LimitRESTConfig(cfg, c.MaxReconcileRate), o)

@@ -6,10 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/crossplane/function-sdk-go/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 )
 
@@ -95,49 +93,4 @@ func TestInputIsRefused(t *testing.T) {
 	if diff := cmp.Diff("cannot use input: this function takes none", fatal(run(t, req))); diff != "" {
 		t.Errorf("f.RunFunction(...): -want, +got:\n%s", diff)
 	}
-}
-
-// FuzzRunFunction sends whatever a request can be. The function must not panic, and must not leave out what is observed: Crossplane
-// would delete it.
-func FuzzRunFunction(f *testing.F) {
-	seed := func(req *fnv1.RunFunctionRequest) {
-		b, err := proto.MarshalOptions{Deterministic: true}.Marshal(req)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b)
-	}
-	seed(&fnv1.RunFunctionRequest{})
-	seed(request(xr(), nil))
-	seed(request(xr(), everything()))
-	seed(request(xr(with("spec", []any{nil, map[string]any{}})), everything()))
-	seed(request(xr(), everythingWith("database", with("status", nil))))
-	seed(request(xr(), everythingWith("credential", with("spec.forProvider.data", []any{nil, 5, map[string]any{"key": "uri"}}))))
-	seed(request(xr(), everythingWith("external-secret", with("spec.dataFrom", []any{nil}), with("status.conditions", []any{nil}))))
-	seed(request(&structpb.Struct{Fields: map[string]*structpb.Value{"spec": nil, "metadata": {}}}, map[string]*structpb.Struct{"database": nil}))
-
-	fn := &Function{log: logging.NewNopLogger()}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		req := &fnv1.RunFunctionRequest{}
-		if proto.Unmarshal(b, req) != nil {
-			return
-		}
-		rsp, err := fn.RunFunction(t.Context(), req)
-		if err != nil {
-			t.Fatalf("f.RunFunction(...): unexpected error: %v", err)
-		}
-		if fatal(rsp) != "" {
-			return
-		}
-		for _, name := range []string{"database", "credential", "external-secret"} {
-			if _, observed := req.GetObserved().GetResources()[name]; observed && rsp.GetDesired().GetResources()[name] == nil {
-				t.Errorf("f.RunFunction(...): %s is observed but not desired", name)
-			}
-		}
-		for name := range req.GetDesired().GetResources() {
-			if rsp.GetDesired().GetResources()[name] == nil {
-				t.Errorf("f.RunFunction(...): %s of another function is lost", name)
-			}
-		}
-	})
 }

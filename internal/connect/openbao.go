@@ -3,7 +3,9 @@ package connect
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +20,9 @@ import (
 // tokenSeconds is how long a token that is requested for a login is valid: the shortest time that the API server allows.
 const tokenSeconds = 600
 
+// drainTime is longer than any reconcile takes.
+const drainTime = 2 * time.Minute
+
 // OpenBao shares one Client per provider config of OpenBao.
 type OpenBao struct {
 	kube    client.Client
@@ -30,7 +35,10 @@ type OpenBao struct {
 
 // NewOpenBao returns an OpenBao. The tracker may be nil.
 func NewOpenBao(kube client.Client, s *Secrets, t resource.ModernTracker) *OpenBao {
-	closeClient := func(c *openbao.Client) { c.Close(context.Background()) }
+	// A closed client gives its token back, which calls that are still under way need.
+	closeClient := func(c *openbao.Client) {
+		time.AfterFunc(drainTime, func() { c.Close(context.Background()) })
+	}
 	return &OpenBao{kube: kube, secrets: s, usage: usageTracker{tracker: t}, pool: newPool(closeClient)}
 }
 
@@ -112,6 +120,12 @@ func (b *OpenBao) Connect(ctx context.Context, mg resource.ModernManaged) (*Open
 		return nil, nil, err
 	}
 	cl, err := b.Client(ctx, c)
+	if err != nil && meta.WasDeleted(mg) {
+		// In a namespace that is being deleted the credentials may go before what needs them to go.
+		if known, ok := b.pool.known(c.Object.GetUID()); ok {
+			return c, known, nil
+		}
+	}
 	return c, cl, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -104,6 +105,12 @@ func (p *Postgres) Connect(ctx context.Context, mg resource.ModernManaged) (*Pos
 		return nil, nil, err
 	}
 	i, err := p.Instance(ctx, c)
+	if err != nil && meta.WasDeleted(mg) {
+		// In a namespace that is being deleted the credentials may go before what needs them to go.
+		if known, ok := p.pool.known(c.Object.GetUID()); ok {
+			return c, known, nil
+		}
+	}
 	return c, i, err
 }
 

@@ -118,6 +118,14 @@ func (p *pool[C]) get(uid types.UID, ver string, make func() (C, error)) (C, err
 	return c, nil
 }
 
+// known returns the client that there is of a config, whatever version it is of.
+func (p *pool[C]) known(uid types.UID) (C, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e, ok := p.entries[uid]
+	return e.client, ok
+}
+
 // forget closes the client of a config that is gone.
 func (p *pool[C]) forget(uid types.UID) {
 	p.mu.Lock()

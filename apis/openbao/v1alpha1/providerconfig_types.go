@@ -38,6 +38,8 @@ type ServerSpec struct {
 	// +kubebuilder:default=kv
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="mount is immutable: records would not be found at another one"
+	// +kubebuilder:validation:XValidation:rule="self.split('/').all(s, s != '' && s != '.' && s != '..')",message="mount must not have empty, . or .. segments, nor a leading or trailing slash"
 	Mount string `json:"mount,omitempty"`
 	// CABundle is a PEM bundle of CA certificates that the server is verified with. Default: the system's.
 	// +optional

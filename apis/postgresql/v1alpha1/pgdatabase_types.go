@@ -35,7 +35,7 @@ type Owner struct {
 	// +kubebuilder:default=-1
 	// +kubebuilder:validation:Minimum=-1
 	// +kubebuilder:validation:Maximum=262143
-	ConnectionLimit int32 `json:"connectionLimit,omitempty"`
+	ConnectionLimit *int32 `json:"connectionLimit,omitempty"`
 	// PasswordFrom is where the role's password comes from. The server is only ever sent a SCRAM-SHA-256 verifier of it.
 	PasswordFrom PasswordSource `json:"passwordFrom"`
 }
@@ -122,7 +122,7 @@ type PGDatabaseParameters struct {
 	// +kubebuilder:default=-1
 	// +kubebuilder:validation:Minimum=-1
 	// +kubebuilder:validation:Maximum=262143
-	ConnectionLimit int32 `json:"connectionLimit,omitempty"`
+	ConnectionLimit *int32 `json:"connectionLimit,omitempty"`
 	// DeletionPolicy says what becomes of the database and its owner role when this object is deleted.
 	// +optional
 	// +kubebuilder:default=Retain

@@ -88,8 +88,11 @@ func (p *Product) createManagementRole(ctx context.Context, password string) err
 	}
 	defer conn.Close(ctx) //nolint:errcheck // Nothing is left to do with it.
 	sql := fmt.Sprintf("CREATE ROLE %s LOGIN CREATEDB CREATEROLE PASSWORD '%s'", pgx.Identifier{ManagementRole}.Sanitize(), password)
-	if _, err := conn.Exec(ctx, sql); err != nil {
-		return fmt.Errorf("cannot create management role: %w", err)
+	// The server may log statements, and this one holds a password.
+	for _, sql := range []string{"SET log_statement = 'none'", sql} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("cannot create management role: %w", err)
+		}
 	}
 	return nil
 }

@@ -83,9 +83,34 @@ func (s *session) reserve(ctx context.Context, c Claim, k Kind, name string, old
 	return &r, s.put(ctx, OpReserve, r)
 }
 
-// Retain marks both records as let go of and kept. Objects and records stay. What is not the owner's is not touched.
+// Retain marks both records as let go of and kept. Objects and records stay; a record for which nothing was made is removed, because it
+// would keep nothing but the name from others. What is not the owner's is not touched.
 func (i *Instance) Retain(ctx context.Context, c Claim) error {
-	return i.update(ctx, c, func(r *Record) { r.State = StateRetained })
+	if err := c.validate(); err != nil {
+		return err
+	}
+	return i.with(ctx, management, i.cfg.RegistryDatabase, func(s *session) error {
+		return s.inTx(ctx, c.Database, func() error {
+			f, err := s.facts(ctx, c.Names, true)
+			if err != nil {
+				return err
+			}
+			for _, r := range f.recordsOf(c.Owner) {
+				// A database that was created may not be recorded yet. A role is recorded in the transaction that creates it.
+				if r.OID == 0 && (r.Kind == KindRole || f.Database == nil) {
+					err = s.forget(ctx, r)
+				} else if r.State != StateRetained {
+					n := *r
+					n.State = StateRetained
+					err = s.put(ctx, OpRecord, n)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
 }
 
 // RecordCredential records the version of a credential after a login with it was proven. The version is any text that is not secret.
@@ -108,10 +133,7 @@ func (i *Instance) update(ctx context.Context, c Claim, change func(*Record)) er
 			if err := s.records(ctx, f, true); err != nil {
 				return err
 			}
-			for _, r := range []*Record{f.RoleRecord, f.DatabaseRecord} {
-				if r == nil || r.Owner.UID != c.Owner.UID || r.Owner.ControlPlane != c.Owner.ControlPlane {
-					continue
-				}
+			for _, r := range f.recordsOf(c.Owner) {
 				n := *r
 				change(&n)
 				if n == *r {
@@ -124,6 +146,17 @@ func (i *Instance) update(ctx context.Context, c Claim, change func(*Record)) er
 			return nil
 		})
 	})
+}
+
+// recordsOf an owner.
+func (f *Facts) recordsOf(o Owner) []*Record {
+	var out []*Record
+	for _, r := range []*Record{f.RoleRecord, f.DatabaseRecord} {
+		if r != nil && r.Owner.UID == o.UID && r.Owner.ControlPlane == o.ControlPlane {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // registryLost makes the next Reserve set up the registry anew when it turned out to be gone.

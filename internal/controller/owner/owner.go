@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -92,17 +94,23 @@ func (r *Resolver) Forget(o client.Object) {
 }
 
 // Alive is true when a composite controls the object, exists and is not being deleted itself. Nothing that such an object manages may be
-// deleted outside, because the composite will make the object again.
+// deleted outside, because the composite will make the object again. In a namespace that is being deleted it will not: that cannot be
+// undone, and everything in it goes in no particular order.
 func (r *Resolver) Alive(ctx context.Context, o client.Object) (bool, error) {
 	ref := metav1.GetControllerOf(o)
 	if ref == nil {
 		return false, nil
 	}
 	c, err := r.get(ctx, o.GetNamespace(), ref)
-	if err != nil || c == nil {
+	if err != nil || c == nil || c.GetDeletionTimestamp() != nil {
 		return false, err
 	}
-	return c.GetDeletionTimestamp() == nil, nil
+	ns := &metav1.PartialObjectMetadata{}
+	ns.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	if err := r.live.Get(ctx, types.NamespacedName{Name: o.GetNamespace()}, ns); err != nil {
+		return false, fmt.Errorf("cannot get namespace %q: %w", o.GetNamespace(), err)
+	}
+	return ns.GetDeletionTimestamp() == nil, nil
 }
 
 // get returns the controller that the reference means, or nil when there is none. A namespaced object's controller is of its namespace or
@@ -113,7 +121,8 @@ func (r *Resolver) get(ctx context.Context, namespace string, ref *metav1.OwnerR
 	c.SetKind(ref.Kind)
 	err := r.live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: ref.Name}, c)
 	switch {
-	case kerrors.IsNotFound(err):
+	case kerrors.IsNotFound(err), meta.IsNoMatchError(err):
+		// Without its kind there is no object either.
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("cannot get the controlling %s %q: %w", ref.Kind, ref.Name, err)

@@ -79,15 +79,21 @@ func (p *prober) probe(ctx context.Context, pc resource.ProviderConfig) bool {
 		TLS:               r.TLSVersion,
 		MissingPrivileges: r.Missing,
 	}
+	reason, message := verdict(r)
+	return healthy(pc, reason, message)
+}
+
+// verdict says whether a server that answered can be worked with, and what to do if not.
+func verdict(r *postgresql.ProbeResult) (xpv2.ConditionReason, string) {
 	switch {
 	case r.Version < postgresql.MinimumVersion:
-		return healthy(pc, v1alpha1.ReasonFailed, "PostgreSQL 15 or later is needed")
+		return v1alpha1.ReasonFailed, "PostgreSQL 15 or later is needed"
 	case len(r.Missing) > 0:
-		return healthy(pc, v1alpha1.ReasonInsufficientPrivilege, "grant the management role: "+strings.Join(r.Missing, ", "))
+		return v1alpha1.ReasonInsufficientPrivilege, "grant the management role: " + strings.Join(r.Missing, ", ")
 	case r.ReadOnly:
-		return healthy(pc, v1alpha1.ReasonReadOnly, "the server accepts no writes: name the primary")
+		return v1alpha1.ReasonReadOnly, "the server accepts no writes: name the primary"
 	}
-	return healthy(pc, v1alpha1.ReasonProbed, "")
+	return v1alpha1.ReasonProbed, ""
 }
 
 func (p *prober) ask(ctx context.Context, pc resource.ProviderConfig) (*postgresql.ProbeResult, error) {

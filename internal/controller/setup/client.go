@@ -2,9 +2,12 @@ package setup
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -35,11 +38,25 @@ type newsWriter struct {
 	client client.Client
 }
 
+// Update the status unless it is known already. The whole status is replaced, whatever version of the object the caller has: a reconciler
+// is the only writer of its objects' status and computes it from what it has just observed, so a conflict would only delay the news.
 func (w *newsWriter) Update(ctx context.Context, o client.Object, opts ...client.SubResourceUpdateOption) error {
+	status, ok := statusOf(o)
+	if !ok {
+		return w.SubResourceWriter.Update(ctx, o, opts...)
+	}
 	if w.known(ctx, o) {
 		return nil
 	}
-	return w.SubResourceWriter.Update(ctx, o, opts...)
+	patch, err := json.Marshal([]map[string]any{
+		// An object that was made anew under the same name is another one.
+		{"op": "test", "path": "/metadata/uid", "value": o.GetUID()},
+		{"op": "add", "path": "/status", "value": status.Interface()},
+	})
+	if err != nil {
+		return fmt.Errorf("cannot encode status: %w", err)
+	}
+	return w.Patch(ctx, o, client.RawPatch(types.JSONPatchType, patch))
 }
 
 // known is true when the object in the cache is the version that the caller has, with the very status that is to be written.

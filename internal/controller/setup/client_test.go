@@ -120,7 +120,7 @@ func TestNewClientStatusUpdate(t *testing.T) {
 			want:   1,
 		},
 		"StaleCaller": {
-			reason: "With an old version of the object the API server has to say that there is a conflict.",
+			reason: "Another version of the object may have another status by now.",
 			get:    get(baoSecret(ready, func(s *v1alpha1.BaoSecret) { s.ResourceVersion = "6" })),
 			want:   1,
 		},
@@ -140,7 +140,7 @@ func TestNewClientStatusUpdate(t *testing.T) {
 			sent := 0
 			mock := &test.MockClient{
 				MockGet: tc.get,
-				MockStatusUpdate: func(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
+				MockStatusPatch: func(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
 					sent++
 					return errBoom
 				},
@@ -151,8 +151,52 @@ func TestNewClientStatusUpdate(t *testing.T) {
 			}
 			err := NewClient(mock).Status().Update(t.Context(), o)
 			if sent != tc.want || errors.Is(err, errBoom) != (tc.want > 0) {
-				t.Errorf("\n%s\nwant %d updates, got %d and error %v", tc.reason, tc.want, sent, err)
+				t.Errorf("\n%s\nwant %d writes, got %d and error %v", tc.reason, tc.want, sent, err)
 			}
 		})
+	}
+}
+
+// TestNewClientStatusWrite holds that the status gets through although somebody else changed the object meanwhile, that nothing else is
+// written, and that an object which was made anew under the same name is left alone.
+func TestNewClientStatusWrite(t *testing.T) {
+	ctx := t.Context()
+	stored := baoSecret(func(s *v1alpha1.BaoSecret) { s.Status.AtProvider.Path = "old" })
+	kube := fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(stored).WithStatusSubresource(stored).Build()
+	c := NewClient(kube)
+	get := func() *v1alpha1.BaoSecret {
+		t.Helper()
+		o := &v1alpha1.BaoSecret{}
+		if err := kube.Get(ctx, client.ObjectKeyFromObject(stored), o); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+
+	o := get()
+	theirs := get()
+	theirs.Spec.ForProvider.Path = "theirs"
+	if err := kube.Update(ctx, theirs); err != nil {
+		t.Fatal(err)
+	}
+	o.Spec.ForProvider.Path = "never written"
+	o.Status.AtProvider = v1alpha1.BaoSecretObservation{Version: 2}
+	want := *o.Status.DeepCopy()
+	if err := c.Status().Update(ctx, o); err != nil {
+		t.Fatal(err)
+	}
+	got := get()
+	if diff := cmp.Diff(want, got.Status); diff != "" {
+		t.Errorf("status: -want, +got:\n%s", diff)
+	}
+	if got.Spec.ForProvider.Path != "theirs" {
+		t.Error("a write of the status changed the spec")
+	}
+
+	anew := got.DeepCopy()
+	anew.UID = "another"
+	anew.Status.AtProvider.Version = 3
+	if err := c.Status().Update(ctx, anew); err == nil || get().Status.AtProvider.Version != 2 {
+		t.Errorf("another object's status was written: %v", err)
 	}
 }

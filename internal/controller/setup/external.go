@@ -68,6 +68,15 @@ func (e *external[T]) Observe(ctx context.Context, mg T) (managed.ExternalObserv
 	return o, nil
 }
 
+// Update reports a failure in Ready: what should have been put right is not. A failed Create needs no such report, the runtime has it.
+func (e *external[T]) Update(ctx context.Context, mg T) (managed.ExternalUpdate, error) {
+	u, err := e.TypedExternalClient.Update(ctx, mg)
+	if err != nil {
+		Mark(mg, NotReady(connect.ReasonOf(err, ReasonUnknown), err.Error()))
+	}
+	return u, err
+}
+
 // markUnknown reports that nothing is known of the external resource now. While an object is deleted, its Ready condition belongs to
 // the deletion.
 func markUnknown(mg Object, err error) {

@@ -8,7 +8,6 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -105,11 +104,40 @@ func TestObserve(t *testing.T) {
 				t.Errorf("\n%s\nwant error %v, got %v", tc.reason, tc.want.err, err)
 			}
 			got := mg.GetCondition(xpv2.TypeReady)
-			if diff := cmp.Diff(tc.want.ready, got, cmpopts.IgnoreFields(xpv2.Condition{}, "LastTransitionTime")); diff != "" {
+			// A generation of 0 would equal every other.
+			if diff := cmp.Diff(tc.want.ready, got); diff != "" || got.ObservedGeneration != tc.want.ready.ObservedGeneration {
 				t.Errorf("\n%s\nReady: -want, +got:\n%s", tc.reason, diff)
 			}
 			if mg.GetObservedGeneration() != tc.want.observed {
 				t.Errorf("\n%s\nwant observed generation %d, got %d", tc.reason, tc.want.observed, mg.GetObservedGeneration())
+			}
+		})
+	}
+}
+
+// TestUpdate holds that an object which could not be put right is not Ready.
+func TestUpdate(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   xpv2.ConditionReason
+	}{
+		"Updated": {"The kind says what it thinks.", nil, xpv2.ReasonAvailable},
+		"Fails":   {"Ready says that it is not.", errBoom, ReasonUnknown},
+		"Reason":  {"Ready has the error's own reason.", connect.WithReason(errBoom, "Conflict"), "Conflict"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := &external[*v1alpha1.BaoSecret]{TypedExternalClient: &managed.TypedExternalClientFns[*v1alpha1.BaoSecret]{
+				UpdateFn: func(context.Context, *v1alpha1.BaoSecret) (managed.ExternalUpdate, error) {
+					return managed.ExternalUpdate{}, tc.err
+				},
+			}}
+			mg := baoSecret(func(s *v1alpha1.BaoSecret) { Mark(s, xpv2.Available()) })
+			_, err := e.Update(t.Context(), mg)
+			got := mg.GetCondition(xpv2.TypeReady)
+			if !errors.Is(err, tc.err) || got.Reason != tc.want || (got.Status == corev1.ConditionTrue) != (tc.err == nil) || got.ObservedGeneration != 7 {
+				t.Errorf("%s want reason %s, got %v and error %v", tc.reason, tc.want, got, err)
 			}
 		})
 	}
@@ -152,7 +180,7 @@ func TestReport(t *testing.T) {
 			r, mg := &recorder{}, baoSecret()
 			for _, c := range tc.report {
 				Report(mg, r, c)
-				if got := mg.GetCondition(kind); !got.Equal(c.WithObservedGeneration(7)) {
+				if got := mg.GetCondition(kind); !got.Equal(c) || got.ObservedGeneration != 7 {
 					t.Errorf("\n%s\nwant condition %v, got %v", tc.reason, c, got)
 				}
 			}

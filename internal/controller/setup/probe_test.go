@@ -80,13 +80,13 @@ func TestProbe(t *testing.T) {
 func TestProbeUnreported(t *testing.T) {
 	pc := config(connect.KindProviderConfig)
 	c := newConfigs(t, connect.KindProviderConfig, pc)
-	c.errs.SubResourceUpdate = func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+	c.errs.SubResourcePatch = func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
 		return errBoom
 	}
 	if _, err := c.reconcile(t, pc); !errors.Is(err, errBoom) {
 		t.Fatalf("want errBoom, got %v", err)
 	}
-	c.errs.SubResourceUpdate = nil
+	c.errs.SubResourcePatch = nil
 	if _, err := c.reconcile(t, pc); err != nil {
 		t.Fatal(err)
 	}

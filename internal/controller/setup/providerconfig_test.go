@@ -49,11 +49,11 @@ func newConfigs(t *testing.T, kind string, objects ...client.Object) *configs {
 				}
 				return inner.List(ctx, l, opts...)
 			},
-			SubResourceUpdate: func(ctx context.Context, inner client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
-				if c.errs.SubResourceUpdate != nil {
-					return c.errs.SubResourceUpdate(ctx, inner, sub, o, opts...)
+			SubResourcePatch: func(ctx context.Context, inner client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+				if c.errs.SubResourcePatch != nil {
+					return c.errs.SubResourcePatch(ctx, inner, sub, o, p, opts...)
 				}
-				return inner.SubResource(sub).Update(ctx, o, opts...)
+				return inner.SubResource(sub).Patch(ctx, o, p, opts...)
 			},
 		}).Build()
 	c.configReconciler = &configReconciler{
@@ -145,7 +145,7 @@ func TestConfigUsers(t *testing.T) {
 	type want struct {
 		users      int64
 		finalizers []string
-		ready      xpv2.ConditionReason
+		because    xpv2.ConditionReason
 		probes     int
 		forgotten  []types.UID
 	}
@@ -168,7 +168,7 @@ func TestConfigUsers(t *testing.T) {
 		"DeletedInUse": {
 			reason: "A config that is deleted stays while it is used, and says so. It is not probed.",
 			config: config(cluster, gone), kind: cluster,
-			want: want{users: 3, finalizers: []string{configFinalizer, "theirs"}, ready: providerconfig.Terminating().Reason},
+			want: want{users: 3, finalizers: []string{configFinalizer, "theirs"}, because: providerconfig.Terminating().Reason},
 		},
 		"DeletedUnused": {
 			reason: "A config that nobody uses goes, with its clients.",
@@ -183,8 +183,8 @@ func TestConfigUsers(t *testing.T) {
 				t.Fatal(err)
 			}
 			pc := c.get(t, tc.config)
-			conditioned := pc.GetCondition(providerconfig.TypeTerminating)
-			got := want{users: pc.GetUsers(), finalizers: pc.GetFinalizers(), ready: conditioned.Reason, probes: c.probes, forgotten: c.forgotten}
+			terminating := pc.GetCondition(providerconfig.TypeTerminating)
+			got := want{users: pc.GetUsers(), finalizers: pc.GetFinalizers(), because: terminating.Reason, probes: c.probes, forgotten: c.forgotten}
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
 				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
 			}

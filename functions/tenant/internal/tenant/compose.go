@@ -78,11 +78,12 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*Compos
 	}
 
 	phase := t.phase(s)
+	ready := phase == v1alpha1.PhaseReady
 	return &Composition{
 		Resources:  resources,
-		Status:     t.status(phase),
+		Status:     t.status(phase, answeredGeneration(xr, t.subject.Generation, ready)),
 		Conditions: t.conditions(s),
-		Ready:      phase == v1alpha1.PhaseReady,
+		Ready:      ready,
 	}, nil
 }
 

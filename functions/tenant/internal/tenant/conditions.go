@@ -112,12 +112,18 @@ func (t *tenant) secretProjected(s state) Condition {
 func first(conditionType, who string, a answers, types ...xpv2.ConditionType) Condition {
 	for _, ct := range types {
 		c, ok := a.get(ct)
+		if !ok || ct == xpv2.TypeSynced && c.Status != corev1.ConditionTrue {
+			// An error, such as that of a server which does not answer, is told by Ready alone.
+			if r, said := a.get(xpv2.TypeReady); said && r.Status != corev1.ConditionTrue && r.Reason != "" && r.Reason != xpv2.ReasonCreating {
+				c, ok = r, true
+			}
+		}
 		switch {
 		case !ok:
 			return waiting(conditionType, "%s has not said whether it is %s with its current spec yet.", who, ct)
 		case c.Status == corev1.ConditionTrue:
 			continue
-		case ct == xpv2.TypeSynced:
+		case c.Type == xpv2.TypeSynced:
 			// The message of Synced is that of the last error, which may differ each time.
 			return Condition{
 				Type: conditionType, Status: corev1.ConditionFalse, Reason: string(xpv2.ReasonReconcileError),

@@ -20,7 +20,7 @@ func (t *tenant) renderDatabase() (*structpb.Struct, error) {
 		"database": t.names.database,
 		"owner": map[string]any{
 			"name":            t.names.owner,
-			"connectionLimit": t.spec.ConnectionLimit,
+			"connectionLimit": *t.spec.ConnectionLimit,
 			"passwordFrom": map[string]any{
 				"baoSecretRef": map[string]any{"name": t.names.credentialObject, "key": keyPassword},
 			},

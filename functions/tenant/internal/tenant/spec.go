@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
@@ -44,14 +45,14 @@ func specOf(xr *structpb.Struct) (v1alpha1.TenantSpec, error) {
 	}
 
 	spec := obj.Spec
-	if _, ok := own.GetFields()["connectionLimit"]; !ok {
-		spec.ConnectionLimit = defaultConnectionLimit // Zero is a legal limit, so it does not mean unset.
-	}
 	setDefaults(&spec)
 	return spec, validate(spec)
 }
 
 func setDefaults(spec *v1alpha1.TenantSpec) {
+	if spec.ConnectionLimit == nil {
+		spec.ConnectionLimit = ptr.To[int32](defaultConnectionLimit)
+	}
 	def := func(s *string, value string) {
 		if *s == "" {
 			*s = value
@@ -91,7 +92,7 @@ func validate(spec v1alpha1.TenantSpec) error {
 	if k := spec.SecretStoreRef.Kind; k != "ClusterSecretStore" && k != "SecretStore" {
 		return errors.New("spec.secretStoreRef.kind: must be ClusterSecretStore or SecretStore")
 	}
-	if l := spec.ConnectionLimit; l < -1 || l > maxConnectionLimit {
+	if l := *spec.ConnectionLimit; l < -1 || l > maxConnectionLimit {
 		return fmt.Errorf("spec.connectionLimit: must be from -1 to %d", maxConnectionLimit)
 	}
 	seen := make(map[string]bool, len(spec.Extensions))

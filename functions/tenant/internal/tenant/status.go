@@ -9,7 +9,7 @@ import (
 )
 
 // status of the composite, whole: Crossplane removes a field that is left out.
-func (t *tenant) status(phase v1alpha1.TenantPhase) map[string]any {
+func (t *tenant) status(phase v1alpha1.TenantPhase, generation int64) map[string]any {
 	consumer, known := t.consumer()
 	if !known {
 		// What applications were told last still holds.
@@ -22,7 +22,7 @@ func (t *tenant) status(phase v1alpha1.TenantPhase) map[string]any {
 		"database":           t.names.database,
 		"owner":              t.names.owner,
 		"secretRef":          map[string]any{"name": t.names.secret},
-		"observedGeneration": t.subject.Generation,
+		"observedGeneration": generation,
 	}
 	optional := map[string]string{
 		"host":           consumer.Host,

@@ -19,16 +19,18 @@ import (
 // observeDeleted says whether there is anything left to delete. What is not to be deleted is as good as gone.
 func (e *external) observeDeleted(ctx context.Context, mg *v1alpha1.BaoSecret) (managed.ExternalObservation, error) {
 	alive, err := e.owners.Alive(ctx, mg)
+	if mg.Spec.ForProvider.DeletionPolicy != commonv1alpha1.DeletionDelete {
+		if err == nil && !alive {
+			e.retain(ctx, mg)
+		}
+		e.owners.Forget(mg)
+		return managed.ExternalObservation{}, nil
+	}
 	if err != nil {
 		return managed.ExternalObservation{}, e.fail(mg, err)
 	}
 	if alive {
 		// The composite will make this object again, and it finds its record then.
-		e.owners.Forget(mg)
-		return managed.ExternalObservation{}, nil
-	}
-	if mg.Spec.ForProvider.DeletionPolicy != commonv1alpha1.DeletionDelete {
-		e.retain(ctx, mg)
 		e.owners.Forget(mg)
 		return managed.ExternalObservation{}, nil
 	}
@@ -96,6 +98,11 @@ func (e *external) retain(ctx context.Context, mg *v1alpha1.BaoSecret) {
 	defer e.records.acquire(e.name)()
 	m, err := e.held(ctx, mg)
 	if err != nil || m == nil {
+		return
+	}
+	if m.CurrentVersion == 0 {
+		// A mark without data keeps nothing but the path from others.
+		_ = e.client.DeleteMetadata(ctx, e.mount, e.path)
 		return
 	}
 	_ = e.client.WriteMetadata(ctx, e.mount, e.path, openbao.MetadataWrite{CustomMetadata: merge(m, map[string]string{tagRetained: "true"})})

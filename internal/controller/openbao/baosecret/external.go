@@ -81,13 +81,14 @@ func (e *external) blocked(mg *v1alpha1.BaoSecret, r *record, who claimant) (xpv
 			how = "has vanished"
 		}
 	case r.metadata.CurrentVersion == 0:
-		if wasCreated(mg) {
+		// The consent to make a vanished record anew holds until its data is there.
+		if wasCreated(mg) && !c.recreate(nil, e.name, who) {
 			how = "has lost its versions"
 		}
 	case r.data == nil:
 		how = "has a deleted or destroyed current version"
 	}
-	if how == "" || c.recreate(e.name, who) {
+	if how == "" || c.recreate(r.metadata, e.name, who) {
 		return "", ""
 	}
 	return v1alpha1.ReasonDataLost, fmt.Sprintf("record %q %s: restore it, or have an admin allow a new one with recreate in the provider config's adoptions", e.name, how)

@@ -70,9 +70,20 @@ func consentsOf(s v1alpha1.ServerSpec) consents {
 	return c
 }
 
-// recreate is true when an admin allows the claimant to make lost data anew.
-func (c consents) recreate(name string, who claimant) bool {
-	return slices.ContainsFunc(c.adoptions, func(a v1alpha1.Adoption) bool { return a.Path == name && a.To == who.owner && a.Recreate })
+// recreate is true when an admin allows the claimant to make lost data anew. The metadata is nil when there is no record any more.
+func (c consents) recreate(m *openbao.Metadata, name string, who claimant) bool {
+	from := recordedUID(m)
+	return slices.ContainsFunc(c.adoptions, func(a v1alpha1.Adoption) bool {
+		return a.Path == name && a.From == from && a.To == who.owner && a.Recreate
+	})
+}
+
+// recordedUID returns the uid of the owner that is recorded, in the terms of an adoption.
+func recordedUID(m *openbao.Metadata) string {
+	if m == nil || m.CustomMetadata[tagManagedBy] != managedBy {
+		return commonv1alpha1.AdoptionFromUnregistered
+	}
+	return m.CustomMetadata[tagOwnerUID]
 }
 
 // judge decides whose a record is. The metadata is nil when there is no record.
@@ -81,10 +92,7 @@ func judge(m *openbao.Metadata, name string, who claimant, c consents) verdict {
 		return free
 	}
 	t := m.CustomMetadata
-	from := t[tagOwnerUID]
-	if t[tagManagedBy] != managedBy {
-		from = commonv1alpha1.AdoptionFromUnregistered
-	}
+	from := recordedUID(m)
 	switch {
 	case from == who.ownerUID && t[tagControlPlane] == who.controlPlane:
 		return ours

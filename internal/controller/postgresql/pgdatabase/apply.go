@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"k8s.io/utils/ptr"
+
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
@@ -123,17 +125,20 @@ func (e *external) applyExtensions(ctx context.Context, mg *v1alpha1.PGDatabase,
 }
 
 func roleSpec(mg *v1alpha1.PGDatabase, password string) postgresql.RoleSpec {
-	return postgresql.RoleSpec{ConnectionLimit: int(mg.Spec.ForProvider.Owner.ConnectionLimit), Password: password}
+	return postgresql.RoleSpec{ConnectionLimit: limit(mg.Spec.ForProvider.Owner.ConnectionLimit), Password: password}
 }
 
 func databaseSpec(mg *v1alpha1.PGDatabase) postgresql.DatabaseSpec {
 	p := mg.Spec.ForProvider
-	d := postgresql.DatabaseSpec{Encoding: p.Encoding, Template: p.Template, ConnectionLimit: int(p.ConnectionLimit)}
+	d := postgresql.DatabaseSpec{Encoding: p.Encoding, Template: p.Template, ConnectionLimit: limit(p.ConnectionLimit)}
 	if p.Locale != nil {
 		d.Locale = *p.Locale
 	}
 	return d
 }
+
+// limit of connections; none is -1 for PostgreSQL.
+func limit(l *int32) int { return int(ptr.Deref(l, -1)) }
 
 func extensionSpecs(mg *v1alpha1.PGDatabase) []postgresql.ExtensionSpec {
 	specs := make([]postgresql.ExtensionSpec, 0, len(mg.Spec.ForProvider.Extensions))

@@ -79,16 +79,22 @@ func (e *external) secretCredential(ctx context.Context, mg *v1alpha1.PGDatabase
 	}}, nil
 }
 
+// noBaoSecret says the same of one that does not exist and one that is not Ready: a new message on each step of a creation would be a write
+// of the status on each, here and in the composite.
+func noBaoSecret(name string) *credential {
+	return noCredential("BaoSecret %q does not exist yet or is not Ready", name)
+}
+
 func (e *external) baoCredential(ctx context.Context, mg *v1alpha1.PGDatabase, ref *commonv1alpha1.LocalSecretKeySelector) (*credential, error) {
 	s := &openbaov1alpha1.BaoSecret{}
 	if err := e.kube.Get(ctx, local(mg, ref.Name), s); err != nil {
 		if kerrors.IsNotFound(err) {
-			return noCredential("BaoSecret %q does not exist", ref.Name), nil
+			return noBaoSecret(ref.Name), nil
 		}
 		return nil, fmt.Errorf("cannot get BaoSecret %q: %w", ref.Name, err)
 	}
 	if s.Status.AtProvider.Version == 0 || s.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
-		return noCredential("BaoSecret %q is not Ready", ref.Name), nil
+		return noBaoSecret(ref.Name), nil
 	}
 	v := fmt.Sprintf("openbao/%s/%d", s.GetUID(), s.Status.AtProvider.Version)
 	return &credential{version: v, get: func(ctx context.Context) (string, error) {

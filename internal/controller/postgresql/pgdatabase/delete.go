@@ -24,15 +24,17 @@ func (e *external) observeDeleted(ctx context.Context, mg *v1alpha1.PGDatabase) 
 		return managed.ExternalObservation{}, nil
 	}
 	alive, err := e.owners.Alive(ctx, mg)
+	if mg.Spec.ForProvider.DeletionPolicy != commonv1alpha1.DeletionDelete {
+		if err == nil && !alive {
+			e.retain(ctx, mg)
+		}
+		return gone()
+	}
 	if err != nil {
 		return managed.ExternalObservation{}, e.fail(mg, err)
 	}
 	if alive {
 		// The composite will make this object again, and it finds its database then.
-		return gone()
-	}
-	if mg.Spec.ForProvider.DeletionPolicy != commonv1alpha1.DeletionDelete {
-		e.retain(ctx, mg)
 		return gone()
 	}
 	_, held, err := e.held(ctx, mg)

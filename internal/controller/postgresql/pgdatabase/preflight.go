@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,6 +29,9 @@ func (e *external) preflight(ctx context.Context, mg *v1alpha1.PGDatabase, f *po
 	if err := f.Preflight(c.Owner, c.Consents); err != nil {
 		return err
 	}
+	if err := e.neverLost(mg, f, c); err != nil {
+		return err
+	}
 	if err := e.ownSecret(ctx, mg); err != nil {
 		return err
 	}
@@ -36,6 +40,21 @@ func (e *external) preflight(ctx context.Context, mg *v1alpha1.PGDatabase, f *po
 		return nil
 	}
 	return e.available(ctx, mg)
+}
+
+// neverLost refuses to begin anew where this object has made a database before: neither the database nor its record is there any more, so
+// this is another server, or one that was emptied.
+func (e *external) neverLost(mg *v1alpha1.PGDatabase, f *postgresql.Facts, c postgresql.Claim) error {
+	known := mg.Status.AtProvider.DatabaseOID > 0 || !meta.GetExternalCreateSucceeded(mg).IsZero()
+	if !known || f.Database != nil || f.DatabaseRecord != nil {
+		return nil
+	}
+	for _, a := range c.Consents.Adoptions {
+		if a.Recreate && a.Database == e.names.Database && a.From == postgresql.Unregistered && a.To == c.Owner.Namespace+"/"+c.Owner.Name {
+			return nil
+		}
+	}
+	return &postgresql.DataLostError{Database: e.names.Database}
 }
 
 // available makes sure that the server offers the extensions.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	corev1 "k8s.io/api/core/v1"
 
@@ -58,7 +59,11 @@ func (e *external) pending(mg *v1alpha1.PGDatabase) {
 func (e *external) failStep(mg *v1alpha1.PGDatabase, t xpv2.ConditionType, err error) error {
 	e.pending(mg)
 	wrapped := e.fail(mg, err)
-	setup.Mark(mg, notYet(t, group.ReasonOf(wrapped), err.Error()))
+	r := group.ReasonOf(wrapped)
+	if meta.WasDeleted(mg) && r == v1alpha1.ReasonInstanceUnreachable {
+		r = v1alpha1.ReasonDegraded
+	}
+	setup.Mark(mg, notYet(t, r, err.Error()))
 	return wrapped
 }
 
@@ -99,9 +104,13 @@ func (e *external) project(mg *v1alpha1.PGDatabase, f *postgresql.Facts) {
 	o := &mg.Status.AtProvider
 	o.ServerVersion = group.VersionString(f.Server.Version)
 	o.ServerIdentity = f.Server.Identity
-	o.DatabaseOID, o.Owner, o.Encoding, o.Locale = 0, "", "", ""
+	o.Owner, o.Encoding, o.Locale = "", "", ""
 	if d := f.Database; d != nil {
-		o.DatabaseOID, o.Owner, o.Encoding, o.Locale = int64(d.OID), d.Owner, d.Encoding, d.Collate
+		o.Owner, o.Encoding, o.Locale = d.Owner, d.Encoding, d.Collate
+		// Of a database that is not there the OID that is known stays: it says that there was one. So somebody else's is never taken for ours.
+		if r := f.DatabaseRecord; r != nil && r.Owner.Holder == string(mg.GetUID()) || onlyObserves(mg) {
+			o.DatabaseOID = int64(d.OID)
+		}
 	}
 	o.Registry = v1alpha1.RegistryObservation{}
 	if r := f.DatabaseRecord; r != nil {

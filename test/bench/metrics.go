@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"k8s.io/client-go/rest"
+
+	"github.com/ryuvia/provider-terdut/cluster/local/product"
+)
+
+// metrics of a process.
+type metrics map[string]*dto.MetricFamily
+
+// sum the counters and gauges of a name whose labels satisfy a condition.
+func (m metrics) sum(name string, where func(labels map[string]string) bool) float64 {
+	total := 0.0
+	for _, s := range m[name].GetMetric() {
+		labels := map[string]string{}
+		for _, l := range s.GetLabel() {
+			labels[l.GetName()] = l.GetValue()
+		}
+		if where(labels) {
+			total += s.GetCounter().GetValue() + s.GetGauge().GetValue()
+		}
+	}
+	return total
+}
+
+func all(map[string]string) bool { return true }
+
+// label returns a condition: the label has one of the values.
+func label(name string, values ...string) func(map[string]string) bool {
+	return func(l map[string]string) bool { return slices.Contains(values, l[name]) }
+}
+
+// providerMetrics reads the provider's own metrics.
+func (b *bench) providerMetrics(ctx context.Context) (metrics, error) {
+	for _, i := range b.p.Runtime.Instances() {
+		if i.Package == product.Provider {
+			return scrape(ctx, http.DefaultClient, "http://"+i.MetricsAddress+"/metrics")
+		}
+	}
+	return nil, errors.New("the provider is not running")
+}
+
+// serverMetrics reads the metrics of the API server.
+func (b *bench) serverMetrics(ctx context.Context) (metrics, error) {
+	cfg := b.p.Plane.Config()
+	c, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("cannot create client of the API server: %w", err)
+	}
+	return scrape(ctx, c, cfg.Host+"/metrics")
+}
+
+func scrape(ctx context.Context, c *http.Client, address string) (metrics, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask for metrics: %w", err)
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("cannot get metrics: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // Only read.
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("cannot get metrics of %s: %s", address, resp.Status)
+	}
+	p := expfmt.NewTextParser(model.UTF8Validation)
+	m, err := p.TextToMetricFamilies(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read metrics of %s: %w", address, err)
+	}
+	return m, nil
+}

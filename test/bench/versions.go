@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
+	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
+)
+
+// settleRounds is how many polls may pass before the product is measured although something still changes.
+const settleRounds = 12
+
+// ours are the kinds of what the product made, or has made by others.
+var ours = []schema.GroupVersionKind{
+	terdutv1alpha1.TenantGroupVersionKind,
+	postgresqlv1alpha1.PGDatabaseGroupVersionKind,
+	postgresqlv1alpha1.SchemeGroupVersion.WithKind("ClusterProviderConfig"),
+	postgresqlv1alpha1.SchemeGroupVersion.WithKind("ProviderConfigUsage"),
+	openbaov1alpha1.BaoSecretGroupVersionKind,
+	openbaov1alpha1.SchemeGroupVersion.WithKind("ClusterProviderConfig"),
+	openbaov1alpha1.SchemeGroupVersion.WithKind("ProviderConfigUsage"),
+	{Group: "external-secrets.io", Version: "v1", Kind: "ExternalSecret"},
+	{Version: "v1", Kind: "Secret"},
+}
+
+// versions returns the resourceVersion of each object of ours, by kind, namespace and name.
+func (b *bench) versions(ctx context.Context) (map[string]string, error) {
+	out := map[string]string{}
+	for _, gvk := range ours {
+		l := &metav1.PartialObjectMetadataList{}
+		l.SetGroupVersionKind(gvk)
+		if err := b.p.Client.List(ctx, l); err != nil {
+			return nil, fmt.Errorf("cannot list %s: %w", gvk.Kind, err)
+		}
+		for _, o := range l.Items {
+			if !foreign(o) {
+				out[gvk.GroupKind().String()+" "+o.Namespace+"/"+o.Name] = o.ResourceVersion
+			}
+		}
+	}
+	return out, nil
+}
+
+// foreign is true for objects of the namespaces that are Kubernetes' and Crossplane's own.
+func foreign(o metav1.PartialObjectMetadata) bool {
+	switch o.Namespace {
+	case "", namespaceFirst, namespaceSingles, namespaceTenants, namespacePlain:
+		return false
+	}
+	return true
+}
+
+// moved counts the objects that are not in both, or with different versions, and says which.
+func moved(before, after map[string]string) int {
+	n := 0
+	for k, v := range after {
+		if before[k] != v {
+			progress("  changed: %s", k)
+			n++
+		}
+	}
+	for k := range before {
+		if _, ok := after[k]; !ok {
+			progress("  gone: %s", k)
+			n++
+		}
+	}
+	return n
+}
+
+// settle waits until nothing changes over a poll of everything.
+func (b *bench) settle(ctx context.Context) error {
+	before, err := b.versions(ctx)
+	if err != nil {
+		return err
+	}
+	for range settleRounds {
+		if err := b.polls(ctx, 2); err != nil {
+			return err
+		}
+		after, err := b.versions(ctx)
+		if err != nil {
+			return err
+		}
+		if moved(before, after) == 0 {
+			return nil
+		}
+		before = after
+	}
+	progress("  Something still changes; counting anyway.")
+	return nil
+}

@@ -1,0 +1,287 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5" //nolint:gosec // Not to protect anything: a digest must not be found either.
+	"crypto/rand"
+	"crypto/sha1" //nolint:gosec // As above.
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/jackc/pgx/v5"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	"github.com/ryuvia/provider-terdut/cluster/local"
+	"github.com/ryuvia/provider-terdut/cluster/local/product"
+)
+
+// A sentinel is a secret value in all the forms in which it could leak, by the name of the form.
+type sentinel map[string][]byte
+
+func newSentinel(value string) sentinel {
+	s := sentinel{"raw": []byte(value), "url query": []byte(url.QueryEscape(value)), "url path": []byte(url.PathEscape(value))}
+	quoted, _ := json.Marshal(value) // A string can always be encoded.
+	s["json"] = quoted[1 : len(quoted)-1]
+	s["go"] = []byte(strings.Trim(fmt.Sprintf("%q", value), `"`))
+	for _, e := range []struct {
+		name string
+		enc  *base64.Encoding
+	}{{"base64", base64.RawStdEncoding}, {"base64url", base64.RawURLEncoding}} {
+		// Within a longer text, a value starts at any of three places of a group of four characters. The characters at both ends depend
+		// on the neighbours.
+		for shift := range 3 {
+			b := e.enc.EncodeToString([]byte(strings.Repeat("x", shift) + value))
+			s[fmt.Sprintf("%s+%d", e.name, shift)] = []byte(b[(shift*8+5)/6 : (shift+len(value))*8/6])
+		}
+	}
+	sum1, sum5, sum256, sum512 := sha1.Sum([]byte(value)), md5.Sum([]byte(value)), sha256.Sum256([]byte(value)), sha512.Sum512([]byte(value)) //nolint:gosec // See imports.
+	for name, b := range map[string][]byte{"hex": []byte(value), "sha1": sum1[:], "md5": sum5[:], "sha256": sum256[:], "sha512": sum512[:]} {
+		s[name] = []byte(hex.EncodeToString(b))
+		s[name+" upper"] = bytes.ToUpper(s[name])
+	}
+	for name, b := range map[string][]byte{"sha256 base64": sum256[:], "sha512 base64": sum512[:]} {
+		s[name] = []byte(base64.RawStdEncoding.EncodeToString(b))
+	}
+	return s
+}
+
+// in returns the forms that a text holds.
+func (s sentinel) in(text []byte) []string {
+	var found []string
+	for form, b := range s {
+		if bytes.Contains(text, b) {
+			found = append(found, form)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// The search finds a value wherever it stands in what was encoded.
+func TestSentinel(t *testing.T) {
+	const value = "p@ss/w%rd \"1\" <&>é"
+	s := newSentinel(value)
+	texts := map[string]string{"json": `{"a":` + fmt.Sprintf("%q", "x"+value) + `}`, "url": url.QueryEscape("a " + value), "hex": hex.EncodeToString([]byte("a" + value))}
+	for before := range 4 {
+		for after := range 4 {
+			b := []byte(strings.Repeat("a", before) + value + strings.Repeat("b", after))
+			texts[fmt.Sprintf("base64 %d %d", before, after)] = base64.StdEncoding.EncodeToString(b)
+			texts[fmt.Sprintf("base64url %d %d", before, after)] = base64.URLEncoding.EncodeToString(b)
+		}
+	}
+	for name, text := range texts {
+		if len(s.in([]byte(text))) == 0 {
+			t.Errorf("the value is not found in %s", name)
+		}
+	}
+	if found := s.in([]byte("p@ss and w%rd")); len(found) > 0 {
+		t.Errorf("parts of the value are taken for it: %q", found)
+	}
+}
+
+// places are all that anybody can read, by where it is. Secrets are apart: they may hold secrets, and which do is looked at.
+func places(t *testing.T) (readable map[string][]byte, secrets map[string][]byte) {
+	t.Helper()
+	readable, secrets = map[string][]byte{}, map[string][]byte{}
+	logs := []string{p.Plane.Postgres.LogFile}
+	if err := filepath.WalkDir(p.Plane.Logs, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			logs = append(logs, path)
+		}
+		return err
+	}); err != nil {
+		t.Fatalf("cannot list logs: %v", err)
+	}
+	for _, path := range logs {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatalf("cannot read log: %v", err)
+		}
+		readable["log "+filepath.Base(path)] = b
+	}
+	for _, pkg := range []string{product.Provider, product.FunctionTenant} {
+		readable["metrics of "+pkg] = []byte(metrics(t, pkg))
+	}
+	objects(t, readable, secrets)
+	return readable, secrets
+}
+
+// objects dumps every object that the API server has.
+func objects(t *testing.T, readable, secrets map[string][]byte) {
+	t.Helper()
+	disco, err := discovery.NewDiscoveryClientForConfig(p.Plane.Config())
+	if err != nil {
+		t.Fatalf("cannot create discovery client: %v", err)
+	}
+	cfg := p.Plane.Config()
+	cfg.WarningHandler = rest.NoWarnings{} // Deprecated kinds are looked at too.
+	dyn, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		t.Fatalf("cannot create dynamic client: %v", err)
+	}
+	lists, err := disco.ServerPreferredResources()
+	if err != nil {
+		t.Fatalf("cannot discover kinds: %v", err)
+	}
+	for _, l := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list"}}, lists) {
+		gv, err := schema.ParseGroupVersion(l.GroupVersion)
+		if err != nil {
+			t.Fatalf("cannot parse %q: %v", l.GroupVersion, err)
+		}
+		for _, r := range l.APIResources {
+			items, err := dyn.Resource(gv.WithResource(r.Name)).List(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatalf("cannot list %s: %v", r.Name, err)
+			}
+			for _, o := range items.Items {
+				place := fmt.Sprintf("%s %s/%s", r.Name, o.GetNamespace(), o.GetName())
+				if gv.Group == "" && r.Kind == "Secret" {
+					s := &corev1.Secret{}
+					b, err := json.Marshal(o.Object)
+					if err == nil {
+						err = json.Unmarshal(b, s)
+					}
+					if err != nil {
+						t.Fatalf("cannot decode %s", place)
+					}
+					for _, v := range s.Data {
+						secrets[place] = append(append(secrets[place], v...), '\n')
+					}
+					s.Data = nil
+					o.Object["data"] = nil
+				}
+				b, err := yaml.Marshal(o.Object)
+				if err != nil {
+					t.Fatalf("cannot encode %s", place)
+				}
+				readable[place] = b
+			}
+		}
+	}
+}
+
+func TestNoSecretLeaks(t *testing.T) {
+	ns := namespace(t)
+	db := named(ns)
+	create(t, newTenant(ns, "orders", map[string]any{"database": db, "deletionPolicy": "Delete", "extensions": []any{map[string]any{"name": "pgcrypto"}}}))
+	tenantReady(t, ns, "orders")
+	password := string(secretData(t, ns, "orders-db")["password"])
+
+	// A name that is taken.
+	create(t, newTenant(ns, "taken", map[string]any{"database": db}))
+	// A role whose password was changed, which is put back.
+	stranger := rand.Text()
+	sql(t, "ALTER ROLE "+pgx.Identifier{db}.Sanitize()+" PASSWORD '"+stranger+"'")
+	eventually(t, "the owner's password to be put back", func(context.Context) error {
+		if logsIn(t, db, db, password) {
+			return nil
+		}
+		return errors.New("it does not log in")
+	})
+	// Configs with a wrong password, a host that is none, and a host that does not speak TLS.
+	m := newManager(t, ns)
+	managed := string(secretData(t, ns, "admin")["password"])
+	wrong := `p@ss/w%rd "quoted" & <` + rand.Text()
+	bad := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "wrong"}, StringData: map[string]string{"username": m.role, "password": wrong}}
+	create(t, bad)
+	passwordSecret(t, ns, "password")
+	for name, how := range map[string]func(*postgresqlv1alpha1.ServerSpec){
+		"wrong-password": func(*postgresqlv1alpha1.ServerSpec) {},
+		"no-host":        func(s *postgresqlv1alpha1.ServerSpec) { s.Host, s.HostAddr = "no such host.invalid", nil },
+		"no-ca":          func(s *postgresqlv1alpha1.ServerSpec) { s.CABundle = nil },
+		"no-server":      func(s *postgresqlv1alpha1.ServerSpec) { s.Port = 1 },
+	} {
+		pc := &postgresqlv1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
+		pc.Spec.ServerSpec = server(ns)
+		how(&pc.Spec.ServerSpec)
+		pc.Spec.Credentials.SecretRef.Name = "wrong"
+		create(t, pc)
+		d := newDatabase(ns, name, db+"_"+name)
+		d.Spec.ProviderConfigReference = &xpv2.ProviderConfigReference{Kind: "ProviderConfig", Name: name}
+		create(t, d)
+		becomes(t, pc, postgresqlv1alpha1.TypeHealthy, corev1.ConditionFalse, "")
+		becomes(t, d, xpv2.TypeReady, corev1.ConditionUnknown, "")
+	}
+
+	system := "secrets " + local.SystemNamespace + "/"
+	sentinels := map[string]struct {
+		value string
+		// holders are the Secrets that hold the value.
+		holders []string
+		// but is where the value may be beside them.
+		but string
+	}{
+		"the Tenant's password":                {value: password, holders: []string{"secrets " + ns + "/orders-db"}},
+		"the management role's password":       {value: string(secretData(t, local.SystemNamespace, "postgresql-admin")["password"]), holders: []string{system + "postgresql-admin"}},
+		"the token of OpenBao":                 {value: string(secretData(t, local.SystemNamespace, "openbao-provider")["token"]), holders: []string{system + "openbao-provider"}},
+		"the password of a management role":    {value: managed, holders: []string{"secrets " + ns + "/admin"}},
+		"the wrong password of a config":       {value: wrong, holders: []string{"secrets " + ns + "/wrong"}},
+		"the password that a role was given":   {value: stranger},
+		"the SCRAM verifier of the owner":      {value: strings.Trim(world(t, db, "none")["role/rolpassword"], `"`), but: "log postgres.log"},
+		"the superuser's password":             {value: p.Plane.Postgres.Password},
+		"a value that is known to be in a log": {value: db},
+	}
+	readable, secrets := places(t)
+	for what, s := range sentinels {
+		if s.value == "" {
+			t.Fatalf("%s is empty", what)
+		}
+		forms := newSentinel(s.value)
+		var found []string
+		for place, text := range readable {
+			if place == s.but {
+				continue
+			}
+			for _, form := range forms.in(text) {
+				found = append(found, place+" ("+form+")")
+			}
+		}
+		slices.Sort(found)
+		if s.value == db {
+			// What proves that the search finds something.
+			for _, place := range []string{"log postgres.log (raw)", "log " + product.Provider + ".log (raw)", "log " + product.FunctionTenant + ".log (raw)",
+				"tenants " + ns + "/orders (raw)"} {
+				if !slices.Contains(found, place) {
+					t.Errorf("%s: not found in %s", what, place)
+				}
+			}
+			continue
+		}
+		if len(found) > 0 {
+			t.Errorf("%s is in %q", what, found)
+		}
+		var holders []string
+		for place, text := range secrets {
+			if bytes.Contains(text, []byte(s.value)) {
+				holders = append(holders, place)
+			}
+		}
+		slices.Sort(holders)
+		if !slices.Equal(holders, s.holders) {
+			t.Errorf("%s is in the Secrets %q, not in %q", what, holders, s.holders)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package e2e
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
+	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
+)
+
+// restFor is how many polls nothing may be written in.
+const restFor = 10
+
+// ours are the objects of a namespace, and of the cluster, that a Tenant lives from: their resource versions by name.
+func ours(t *testing.T, ns string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, k := range []struct {
+		kind       schema.GroupVersionKind
+		namespaced bool
+		atLeast    int
+	}{
+		{kind: terdutv1alpha1.TenantGroupVersionKind, namespaced: true, atLeast: 1},
+		{kind: postgresqlv1alpha1.PGDatabaseGroupVersionKind, namespaced: true, atLeast: 1},
+		{kind: openbaov1alpha1.BaoSecretGroupVersionKind, namespaced: true, atLeast: 1},
+		{kind: postgresqlv1alpha1.SchemeGroupVersion.WithKind("ProviderConfigUsage"), namespaced: true, atLeast: 1},
+		{kind: openbaov1alpha1.SchemeGroupVersion.WithKind("ProviderConfigUsage"), namespaced: true, atLeast: 1},
+		{kind: externalSecretKind, namespaced: true, atLeast: 1},
+		{kind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, namespaced: true, atLeast: 1},
+		{kind: schema.GroupVersionKind{Version: "v1", Kind: "Event"}, namespaced: true},
+		{kind: postgresqlv1alpha1.SchemeGroupVersion.WithKind("ClusterProviderConfig"), atLeast: 1},
+		{kind: openbaov1alpha1.SchemeGroupVersion.WithKind("ClusterProviderConfig"), atLeast: 1},
+	} {
+		l := &unstructured.UnstructuredList{}
+		l.SetGroupVersionKind(k.kind)
+		var opts []client.ListOption
+		if k.namespaced {
+			opts = append(opts, client.InNamespace(ns))
+		}
+		if err := p.Client.List(t.Context(), l, opts...); err != nil {
+			t.Fatalf("cannot list %s: %v", k.kind.Kind, err)
+		}
+		if len(l.Items) < k.atLeast {
+			t.Fatalf("there are %d objects of kind %s, not at least %d", len(l.Items), k.kind.Kind, k.atLeast)
+		}
+		for _, o := range l.Items {
+			out[k.kind.GroupKind().String()+" "+o.GetName()] = o.GetResourceVersion()
+		}
+	}
+	return out
+}
+
+func TestAtRest(t *testing.T) {
+	ns := namespace(t)
+	db, path := named(ns), "tenants/"+ns+"/orders"
+	create(t, newTenant(ns, "orders", map[string]any{"database": db, "extensions": []any{map[string]any{"name": "pgcrypto"}}, "deletionPolicy": "Delete"}))
+	tenantReady(t, ns, "orders")
+	// A conflict that nobody resolves is at rest too: it costs looks, and no writes.
+	create(t, newTenant(ns, "taken", map[string]any{"database": db}))
+	conflict(t, ns, "taken")
+	// What the last step of the creation still had to say is said by the next pass.
+	passes(t, databases, 2)
+	passes(t, credentials, 2)
+
+	objects, before, log := ours(t, ns), world(t, db, path), serverLogFrom(t)
+	for range restFor {
+		passes(t, databases, 1)
+		for _, name := range []string{"orders", "taken"} {
+			u := newTenant(ns, name, nil)
+			if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(u), u); err != nil {
+				t.Fatalf("cannot get Tenant: %v", err)
+			}
+			if c := condition(u, "Responsive"); c["status"] == "False" {
+				t.Errorf("Tenant %s is not Responsive: %v %v", name, c["reason"], c["message"])
+			}
+		}
+	}
+
+	now := ours(t, ns)
+	for name, was := range objects {
+		if now[name] != was {
+			t.Errorf("%s was written at rest", name)
+		}
+	}
+	if len(now) != len(objects) {
+		t.Errorf("there are %d objects after %d polls, %d before", len(now), restFor, len(objects))
+	}
+	if diff := before.changes(world(t, db, path)); len(diff) > 0 {
+		t.Errorf("at rest, these changed: %q", diff)
+	}
+	if w := log.writes(t); len(w) > 0 {
+		t.Errorf("at rest, the server was written to: %q", w)
+	}
+}
