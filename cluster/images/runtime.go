@@ -70,7 +70,7 @@ func (b *Builder) Runtime(ctx context.Context, p Package) (v1.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot create image cache: %w", err)
 	}
-	defer os.RemoveAll(tmp) //nolint:errcheck // Pruned later.
+	defer os.RemoveAll(tmp) // Pruned later.
 	l, err := layout.Write(tmp, empty.Index)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create image layout: %w", err)
@@ -95,7 +95,7 @@ func (b *Builder) image(bin string) (v1.Image, error) {
 		return nil, fmt.Errorf("cannot set image config: %w", err)
 	}
 	pr, pw := io.Pipe()
-	go func() { pw.CloseWithError(writeTar(pw, bin)) }() //nolint:errcheck // Always nil, see its documentation.
+	go func() { pw.CloseWithError(writeTar(pw, bin)) }() // Always nil, see its documentation.
 	img, err = mutate.AppendLayers(img, stream.NewLayer(pr))
 	if err != nil {
 		return nil, fmt.Errorf("cannot add layer to image: %w", err)
@@ -109,7 +109,7 @@ func writeTar(w io.Writer, bin string) error {
 	if err != nil {
 		return fmt.Errorf("cannot open binary: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // Only read.
+	defer f.Close() // Only read.
 	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("cannot read size of binary: %w", err)
@@ -170,7 +170,7 @@ func fileHash(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot open binary: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // Only read.
+	defer f.Close() // Only read.
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", fmt.Errorf("cannot hash binary: %w", err)

@@ -41,7 +41,7 @@ func getWith(ctx context.Context, c *http.Client, url string) error {
 	if err != nil {
 		return err
 	}
-	defer rsp.Body.Close() //nolint:errcheck // Nothing is read.
+	defer rsp.Body.Close() // Nothing is read.
 	if rsp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answers %s", url, rsp.Status)
 	}

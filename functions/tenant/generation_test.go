@@ -13,6 +13,8 @@ func TestAnsweredGeneration(t *testing.T) {
 		"NotReady":  {reason: "Nobody takes it for ready.", mods: []mod{said("Ready", "False", "Creating", "", 6), with("status.observedGeneration", 6)}, want: 7},
 		"Followed":  {reason: "The conditions have followed.", mods: []mod{said("Ready", "False", "Creating", "", 7), with("status.observedGeneration", 6)}, want: 7},
 		"Stale":     {reason: "Ready is True of the generation before.", mods: []mod{yes(6, "Ready"), with("status.observedGeneration", 6)}, want: 6},
+		"Ahead":     {reason: "Ready names the new generation, but was found for the one before.", mods: []mod{yes(7, "Ready"), with("status.observedGeneration", 6)}, want: 6},
+		"Lost":      {reason: "What was claimed once is not taken back.", mods: []mod{yes(7, "Ready"), with("status.observedGeneration", 7)}, want: 7},
 		"Malformed": {reason: "A status that nobody understands is written anew.", mods: []mod{with("status", "text")}, want: 7},
 	}
 	for name, tc := range cases {

@@ -14,7 +14,7 @@ var reported = regexp.MustCompile(`([0-9.e+]+) (p50|p99)-ns`)
 
 // runFunction measures RunFunction of function-tenant without a control plane, with everything observed.
 func (b *bench) runFunction(ctx context.Context, root string) error {
-	progress("Measuring RunFunction.")
+	progressf("Measuring RunFunction.")
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^BenchmarkRunFunction$", "./functions/tenant")
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
@@ -32,7 +32,7 @@ func (b *bench) runFunction(ctx context.Context, root string) error {
 	if len(found) != 2 {
 		return fmt.Errorf("cannot find what the benchmark of function-tenant reported:\n%s", out)
 	}
-	b.table.row("RunFunction of function-tenant, p50 / p99", "%.2f / %.2f ms",
+	b.table.rowf("RunFunction of function-tenant, p50 / p99", "%.2f / %.2f ms",
 		float64(found["p50"])/float64(time.Millisecond), float64(found["p99"])/float64(time.Millisecond))
 	return nil
 }

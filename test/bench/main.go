@@ -52,7 +52,7 @@ func main() {
 	defer stop()
 	err := c.run(ctx)
 	if ctx.Err() != nil {
-		progress("Interrupted.")
+		progressf("Interrupted.")
 		err = nil
 	}
 	k.FatalIfErrorf(err)
@@ -73,7 +73,7 @@ func (c *cli) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.table.caption("%d cores of %s/%s, load average before the start: %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, load())
+	b.table.captionf("%d cores of %s/%s, load average before the start: %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, load())
 	if err := b.runFunction(ctx, root); err != nil {
 		return err
 	}
@@ -89,13 +89,13 @@ func (c *cli) run(ctx context.Context) error {
 	if err := errors.Join(ctx.Err(), os.RemoveAll(dir)); err != nil {
 		return err
 	}
-	b.table.caption("load average at the end: %s", load())
+	b.table.captionf("load average at the end: %s", load())
 	return b.table.print(os.Stdout)
 }
 
 // onPlane measures what takes a control plane.
 func (b *bench) onPlane(ctx context.Context, dir string) error {
-	progress("Starting the control plane.")
+	progressf("Starting the control plane.")
 	start := time.Now()
 	var err error
 	b.p, err = product.Start(ctx, product.Options{
@@ -107,7 +107,7 @@ func (b *bench) onPlane(ctx context.Context, dir string) error {
 		return err
 	}
 	defer func() {
-		progress("Stopping.")
+		progressf("Stopping.")
 		b.p.Stop()
 	}()
 	if b.watch, err = client.NewWithWatch(b.p.Plane.Config(), client.Options{Scheme: b.p.Client.Scheme()}); err != nil {
@@ -140,7 +140,7 @@ func prepare(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	progress("Building the packages.")
+	progressf("Building the packages.")
 	b := &images.Builder{Source: root, Cache: filepath.Join(cache, "images"), Platform: v1.Platform{OS: runtime.GOOS, Architecture: runtime.GOARCH}}
 	for _, p := range images.Packages() {
 		if _, err := b.Build(ctx, p); err != nil {
@@ -159,6 +159,6 @@ func load() string {
 	return "unknown"
 }
 
-func progress(format string, args ...any) {
+func progressf(format string, args ...any) {
 	_, _ = fmt.Fprintf(os.Stderr, time.Now().Format(time.TimeOnly)+" "+format+"\n", args...)
 }

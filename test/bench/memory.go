@@ -32,7 +32,7 @@ func (b *bench) memory(ctx context.Context) error {
 		return err
 	}
 	more := max(0, b.Databases-len(l.Items))
-	progress("Adding %d PGDatabases.", more)
+	progressf("Adding %d PGDatabases.", more)
 	if err := b.namespace(ctx, namespacePlain); err != nil {
 		return err
 	}
@@ -52,8 +52,10 @@ func (b *bench) memory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.table.row(fmt.Sprintf("%d PGDatabases more at once, from apply until all are Ready", more), "%s", seconds(took))
-	b.table.row(fmt.Sprintf("resident memory of the provider with %d PGDatabases", len(l.Items)+more), "%.0f MiB (with %d: %.0f MiB)", is, len(l.Items), was)
+	if more > 0 {
+		b.table.rowf(fmt.Sprintf("%d PGDatabases more at once, from apply until all are Ready", more), "%s", seconds(took))
+	}
+	b.table.rowf(fmt.Sprintf("resident memory of the provider with %d PGDatabases", len(l.Items)+more), "%.0f MiB (with %d: %.0f MiB)", is, len(l.Items), was)
 	return nil
 }
 

@@ -69,7 +69,7 @@ func scrape(ctx context.Context, c *http.Client, address string) (metrics, error
 	if err != nil {
 		return nil, fmt.Errorf("cannot get metrics: %w", err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // Only read.
+	defer resp.Body.Close() // Only read.
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("cannot get metrics of %s: %s", address, resp.Status)
 	}

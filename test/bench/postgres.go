@@ -24,7 +24,7 @@ func sampleConnections(ctx context.Context, s *postgres.Server) (stop func() (in
 	ctx, cancel := context.WithCancel(ctx)
 	most, done := 0, make(chan error, 1)
 	go func() {
-		defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // Nothing is left to do with it.
+		defer conn.Close(context.WithoutCancel(ctx)) // Nothing is left to do with it.
 		done <- until(ctx, sampleEvery, func() (bool, error) {
 			n := 0
 			// The name that the provider's sessions of all kinds have: of management, in tenants' databases, and login checks.
@@ -72,12 +72,13 @@ func countStatements(ctx context.Context, s *postgres.Server) (*statements, erro
 		return nil, fmt.Errorf("cannot connect to PostgreSQL as superuser: %w", err)
 	}
 	if _, err := st.conn.Exec(ctx, "CREATE EXTENSION pg_stat_statements"); err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot install pg_stat_statements: %w", err), st.close())
+		return nil, errors.Join(fmt.Errorf("cannot install pg_stat_statements: %w", err), st.close(ctx))
 	}
 	return st, nil
 }
 
-func (s *statements) close() error { return s.conn.Close(context.Background()) }
+// close the connection, also when the context has ended.
+func (s *statements) close(ctx context.Context) error { return s.conn.Close(context.WithoutCancel(ctx)) }
 
 // sqlCounts are totals since the server started.
 type sqlCounts struct {

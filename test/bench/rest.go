@@ -38,7 +38,7 @@ type counts struct {
 
 // atRest counts what the product does while nothing changes.
 func (b *bench) atRest(ctx context.Context) error {
-	progress("Preparing to count at rest.")
+	progressf("Preparing to count at rest.")
 	px, err := startProxy(b.p.Plane.OpenBao.Address)
 	if err != nil {
 		return err
@@ -48,14 +48,14 @@ func (b *bench) atRest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer st.close() //nolint:errcheck // Nothing is left to do with it.
+	defer st.close(ctx) //nolint:errcheck // Nothing is left to do with it.
 	if err := b.useAddress(ctx, px.address); err != nil {
 		return err
 	}
 	// Whatever follows, the provider must not be left with the address of a proxy that is gone.
 	defer func() {
 		if err := b.useAddress(ctx, b.p.Plane.OpenBao.Address); err != nil && ctx.Err() == nil {
-			progress("  %v", err)
+			progressf("  %v", err)
 		}
 	}()
 	objects, err := b.setPoll(ctx, restPoll.String())
@@ -66,7 +66,7 @@ func (b *bench) atRest(ctx context.Context) error {
 		return err
 	}
 
-	progress("Counting %d polls of %d PGDatabases and BaoSecrets at rest.", b.Polls, objects)
+	progressf("Counting %d polls of %d PGDatabases and BaoSecrets at rest.", b.Polls, objects)
 	before, err := b.versions(ctx)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (b *bench) atRest(ctx context.Context) error {
 		return err
 	}
 	b.reportRest(from, to, st.counted)
-	b.table.row("  objects of ours, of which changed their resourceVersion", "%d, %d", len(after), moved(before, after))
+	b.table.rowf("  objects of ours, of which changed their resourceVersion", "%d, %d", len(after), moved(before, after))
 	_, err = b.setPoll(ctx, "")
 	return err
 }
@@ -95,17 +95,17 @@ func (b *bench) atRest(ctx context.Context) error {
 // reportRest writes rows from what was counted before and after.
 func (b *bench) reportRest(from, to counts, sql bool) {
 	databases, secrets := to.databases-from.databases, to.secrets-from.secrets
-	b.table.row(fmt.Sprintf("at rest, %d polls: PGDatabase Observes, BaoSecret Observes", b.Polls), "%.0f, %.0f", databases, secrets)
+	b.table.rowf(fmt.Sprintf("at rest, %d polls: PGDatabase Observes, BaoSecret Observes", b.Polls), "%.0f, %.0f", databases, secrets)
 	if sql {
-		b.table.row("  SQL statements per PGDatabase Observe", "%s", per(to.sql.management-from.sql.management, databases))
-		b.table.row("  statements in tenant databases", "%.0f", to.sql.tenant-from.sql.tenant)
+		b.table.rowf("  SQL statements per PGDatabase Observe", "%s", per(to.sql.management-from.sql.management, databases))
+		b.table.rowf("  statements in tenant databases", "%.0f", to.sql.tenant-from.sql.tenant)
 	} else {
-		b.table.row("  SQL statements per PGDatabase Observe", "not counted: PostgreSQL lacks pg_stat_statements")
+		b.table.rowf("  SQL statements per PGDatabase Observe", "not counted: PostgreSQL lacks pg_stat_statements")
 	}
-	b.table.row("  tenant sessions and logins", "%.0f", to.sql.sessions-from.sql.sessions)
+	b.table.rowf("  tenant sessions and logins", "%.0f", to.sql.sessions-from.sql.sessions)
 	kv := func(c call) float64 { return to.kv[c] - from.kv[c] }
-	b.table.row("  KV reads per BaoSecret Observe", "%s", per(kv(call{record: true}), secrets))
-	b.table.row("  KV writes; other calls to OpenBao", "%.0f; %.0f", kv(call{record: true, write: true}), kv(call{})+kv(call{write: true}))
+	b.table.rowf("  KV reads per BaoSecret Observe", "%s", per(kv(call{record: true}), secrets))
+	b.table.rowf("  KV writes; other calls to OpenBao", "%.0f; %.0f", kv(call{record: true, write: true}), kv(call{})+kv(call{write: true}))
 
 	var requests []string
 	writes := 0.0
@@ -116,9 +116,9 @@ func (b *bench) reportRest(from, to counts, sql bool) {
 			writes += n
 		}
 	}
-	b.table.row("  API server requests of the provider per reconcile", "%s", strings.Join(requests, ", "))
-	b.table.row("  writes to the API server by the provider", "%.0f", writes)
-	b.table.row("  requests by anyone to write kinds of ours, those without effect included", "%.0f", to.serverWrites-from.serverWrites)
+	b.table.rowf("  API server requests of the provider per reconcile", "%s", strings.Join(requests, ", "))
+	b.table.rowf("  writes to the API server by the provider", "%.0f", writes)
+	b.table.rowf("  requests by anyone to write kinds of ours, those without effect included", "%.0f", to.serverWrites-from.serverWrites)
 }
 
 // count everything.

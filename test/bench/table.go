@@ -14,15 +14,15 @@ type table struct {
 	captions []string
 }
 
-// row adds a row, which is also shown as progress.
-func (t *table) row(what, format string, args ...any) {
+// rowf adds a row, which is also shown as progress.
+func (t *table) rowf(what, format string, args ...any) {
 	r := [2]string{what, fmt.Sprintf(format, args...)}
 	t.rows = append(t.rows, r)
-	progress("  %s: %s", r[0], r[1])
+	progressf("  %s: %s", r[0], r[1])
 }
 
-// caption adds a line below the table.
-func (t *table) caption(format string, args ...any) {
+// captionf adds a line below the table.
+func (t *table) captionf(format string, args ...any) {
 	t.captions = append(t.captions, fmt.Sprintf(format, args...))
 }
 

@@ -48,13 +48,13 @@ func (b *bench) warmStart(ctx context.Context, start time.Time) error {
 	if _, _, err := b.applyTenants(ctx, namespaceFirst, "first"); err != nil {
 		return err
 	}
-	b.table.row("warm start: everything built, from the start to a Ready Tenant", "%s", seconds(time.Since(start)))
+	b.table.rowf("warm start: everything built, from the start to a Ready Tenant", "%s", seconds(time.Since(start)))
 	return nil
 }
 
 // singleTenants applies Tenants one after the other, each when the one before is Ready.
 func (b *bench) singleTenants(ctx context.Context) error {
-	progress("Applying %d Tenants one after the other.", b.Singles)
+	progressf("Applying %d Tenants one after the other.", b.Singles)
 	if err := b.namespace(ctx, namespaceSingles); err != nil {
 		return err
 	}
@@ -67,14 +67,14 @@ func (b *bench) singleTenants(ctx context.Context) error {
 		took = append(took, d)
 	}
 	if len(took) > 0 {
-		b.table.row(fmt.Sprintf("1 Tenant, from apply to Ready, median of %d", len(took)), "%s", seconds(median(took)))
+		b.table.rowf(fmt.Sprintf("1 Tenant, from apply to Ready, median of %d", len(took)), "%s", seconds(median(took)))
 	}
 	return nil
 }
 
 // manyTenants applies Tenants at once, and counts the connections to PostgreSQL meanwhile.
 func (b *bench) manyTenants(ctx context.Context) error {
-	progress("Applying %d Tenants at once.", b.Tenants)
+	progressf("Applying %d Tenants at once.", b.Tenants)
 	cfg := &postgresqlv1alpha1.ClusterProviderConfig{}
 	if err := b.p.Client.Get(ctx, types.NamespacedName{Name: "default"}, cfg); err != nil {
 		return fmt.Errorf("cannot get the provider config of PostgreSQL: %w", err)
@@ -99,8 +99,8 @@ func (b *bench) manyTenants(ctx context.Context) error {
 		return sampled
 	}
 	if len(took) > 0 {
-		b.table.row(fmt.Sprintf("%d Tenants at once, from apply until all are Ready", b.Tenants), "%s (median of one: %s)", seconds(all), seconds(median(took)))
+		b.table.rowf(fmt.Sprintf("%d Tenants at once, from apply until all are Ready", b.Tenants), "%s (median of one: %s)", seconds(all), seconds(median(took)))
 	}
-	b.table.row("PostgreSQL connections held by the provider meanwhile, at most", "%d (bound of the config: %d)", most, cfg.Spec.MaxConnections)
+	b.table.rowf("PostgreSQL connections held by the provider meanwhile, at most", "%d (bound of the config: %d)", most, cfg.Spec.MaxConnections)
 	return nil
 }

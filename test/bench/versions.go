@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -55,20 +58,27 @@ func foreign(o metav1.PartialObjectMetadata) bool {
 	return true
 }
 
-// moved counts the objects that are not in both, or with different versions, and says which.
+// moved counts the objects that are not in both, or with different versions, and says of which kinds they are.
 func moved(before, after map[string]string) int {
-	n := 0
+	kinds := map[string]int{}
+	note := func(key string) {
+		kind, _, _ := strings.Cut(key, " ")
+		kinds[kind]++
+	}
 	for k, v := range after {
 		if before[k] != v {
-			progress("  changed: %s", k)
-			n++
+			note(k)
 		}
 	}
 	for k := range before {
 		if _, ok := after[k]; !ok {
-			progress("  gone: %s", k)
-			n++
+			note(k)
 		}
+	}
+	n := 0
+	for _, k := range slices.Sorted(maps.Keys(kinds)) {
+		progressf("  changed, came or went: %d of %s", kinds[k], k)
+		n += kinds[k]
 	}
 	return n
 }
@@ -92,6 +102,6 @@ func (b *bench) settle(ctx context.Context) error {
 		}
 		before = after
 	}
-	progress("  Something still changes; counting anyway.")
+	progressf("  Something still changes; counting anyway.")
 	return nil
 }

@@ -78,7 +78,7 @@ func follow(ctx context.Context, open func() (watch.Interface, error), created <
 		case <-ctx.Done():
 			return fmt.Errorf("%d of %d are not: %w", left, len(ready), ctx.Err())
 		case <-t.C:
-			progress("  %d of %d are Ready", len(ready)-left, len(ready))
+			progressf("  %d of %d are Ready", len(ready)-left, len(ready))
 		case err := <-created:
 			if err != nil {
 				return err

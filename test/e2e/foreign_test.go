@@ -24,7 +24,7 @@ import (
 func sql(t *testing.T, statements ...string) {
 	t.Helper()
 	c := superuser(t, "postgres")
-	defer c.Close(context.Background()) //nolint:errcheck // Nothing is left to do with it.
+	defer c.Close(context.Background()) // Nothing is left to do with it.
 	for _, s := range append([]string{"SET log_statement = 'none'"}, statements...) {
 		if _, err := c.Exec(t.Context(), s); err != nil {
 			t.Fatalf("cannot prepare the server: %v", err)

@@ -66,7 +66,7 @@ func asSpecified(u *unstructured.Unstructured) error {
 	if err != nil {
 		return fmt.Errorf("cannot connect: SQLSTATE %q", sqlState(err))
 	}
-	defer c.Close(ctx) //nolint:errcheck // Nothing is left to do with it.
+	defer c.Close(ctx) // Nothing is left to do with it.
 
 	var roleLimit, databaseLimit int64
 	var plain, owned, public bool

@@ -33,7 +33,7 @@ func metrics(t *testing.T, pkg string) string {
 		if err != nil {
 			t.Fatalf("cannot ask for metrics of %s: %v", pkg, err)
 		}
-		defer rsp.Body.Close() //nolint:errcheck // It is only read.
+		defer rsp.Body.Close() // It is only read.
 		b, err := io.ReadAll(rsp.Body)
 		if err != nil {
 			t.Fatalf("cannot read metrics of %s: %v", pkg, err)

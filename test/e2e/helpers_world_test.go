@@ -43,7 +43,7 @@ func world(t *testing.T, name, path string) facts {
 	t.Helper()
 	f := facts{}
 	c := superuser(t, "postgres")
-	defer c.Close(context.Background()) //nolint:errcheck // Nothing is left to do with it.
+	defer c.Close(context.Background()) // Nothing is left to do with it.
 
 	f.query(t, c, "role/", `SELECT key, value::text FROM pg_authid a, jsonb_each(to_jsonb(a)) WHERE rolname = $1
 		UNION ALL SELECT 'member of ' || m.roleid::regrole || ' by ' || m.grantor::regrole, 'yes'
@@ -54,7 +54,7 @@ func world(t *testing.T, name, path string) facts {
 			WHERE datname = $1 AND shobj_description(oid, 'pg_database') IS NOT NULL`, name)
 	if count(t, c, "SELECT count(*) FROM pg_database WHERE datname = 'terdut'") > 0 {
 		r := superuser(t, "terdut")
-		defer r.Close(context.Background()) //nolint:errcheck // Nothing is left to do with it.
+		defer r.Close(context.Background()) // Nothing is left to do with it.
 		f.query(t, r, "registry/", `SELECT o.kind || '.' || key, value::text FROM terdut_registry.object o, jsonb_each(to_jsonb(o)) WHERE name = $1`, name)
 	}
 	f.record(t, path)

@@ -3,9 +3,9 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"crypto/md5" //nolint:gosec // Not to protect anything: a digest must not be found either.
+	"crypto/md5" // Not to protect anything: a digest must not be found either.
 	"crypto/rand"
-	"crypto/sha1" //nolint:gosec // As above.
+	"crypto/sha1" // As above.
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -27,7 +28,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/yaml"
 
 	"github.com/jackc/pgx/v5"
 
@@ -57,13 +57,22 @@ func newSentinel(value string) sentinel {
 			s[fmt.Sprintf("%s+%d", e.name, shift)] = []byte(b[(shift*8+5)/6 : (shift+len(value))*8/6])
 		}
 	}
-	sum1, sum5, sum256, sum512 := sha1.Sum([]byte(value)), md5.Sum([]byte(value)), sha256.Sum256([]byte(value)), sha512.Sum512([]byte(value)) //nolint:gosec // See imports.
+	sum1, sum5, sum256, sum512 := sha1.Sum([]byte(value)), md5.Sum([]byte(value)), sha256.Sum256([]byte(value)), sha512.Sum512([]byte(value)) // See imports.
 	for name, b := range map[string][]byte{"hex": []byte(value), "sha1": sum1[:], "md5": sum5[:], "sha256": sum256[:], "sha512": sum512[:]} {
 		s[name] = []byte(hex.EncodeToString(b))
 		s[name+" upper"] = bytes.ToUpper(s[name])
 	}
 	for name, b := range map[string][]byte{"sha256 base64": sum256[:], "sha512 base64": sum512[:]} {
 		s[name] = []byte(base64.RawStdEncoding.EncodeToString(b))
+	}
+	// Most forms of a plain value are the same.
+	seen := map[string]bool{}
+	for _, form := range slices.Sorted(maps.Keys(s)) {
+		if form != "raw" && (seen[string(s[form])] || bytes.Equal(s[form], s["raw"])) {
+			delete(s, form)
+			continue
+		}
+		seen[string(s[form])] = true
 	}
 	return s
 }
@@ -173,7 +182,7 @@ func objects(t *testing.T, readable, secrets map[string][]byte) {
 					s.Data = nil
 					o.Object["data"] = nil
 				}
-				b, err := yaml.Marshal(o.Object)
+				b, err := json.Marshal(o.Object)
 				if err != nil {
 					t.Fatalf("cannot encode %s", place)
 				}

@@ -1,18 +1,15 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
 )
@@ -169,69 +166,5 @@ func hardened(t *testing.T, u *unstructured.Unstructured) {
 	if n := count(t, c, `SELECT count(*) FROM pg_roles WHERE rolname = $1 AND (rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls)`,
 		status(u, "owner")); n != 0 {
 		t.Errorf("%s: the owner may do more than own a database", u.GetName())
-	}
-}
-
-// TestSpecChange changes a Ready Tenant: what its status says of a generation holds outside at that moment.
-func TestSpecChange(t *testing.T) {
-	ns := namespace(t)
-	const limit = 7
-	var mu sync.Mutex
-	var lies []string
-	claimed := map[int64]bool{}
-	watchTenants(t, ns, func(u *unstructured.Unstructured) {
-		mu.Lock()
-		defer mu.Unlock()
-		observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
-		if observed == u.GetGeneration() && condition(u, "Ready")["status"] == "True" && !claimed[observed] {
-			claimed[observed] = true
-			if err := asSpecified(u); err != nil {
-				lies = append(lies, err.Error())
-			}
-		}
-	})
-	create(t, newTenant(ns, "orders", map[string]any{"deletionPolicy": "Delete"}))
-	u := tenantReady(t, ns, "orders")
-	n := types.NamespacedName{Namespace: ns, Name: "orders"}
-
-	extend := func(name string) {
-		change(t, n, u, func() {
-			list, _, _ := unstructured.NestedSlice(u.Object, "spec", "extensions")
-			_ = unstructured.SetNestedSlice(u.Object, append(list, map[string]any{"name": name}), "spec", "extensions")
-			_ = unstructured.SetNestedField(u.Object, int64(limit), "spec", "connectionLimit")
-		})
-	}
-	extend("hstore")
-	settled := func(generation int64, ready string) func(*unstructured.Unstructured) error {
-		return func(u *unstructured.Unstructured) error {
-			observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
-			if observed != generation || condition(u, "Ready")["status"] != ready {
-				return fmt.Errorf("generation %d is not seen with Ready %s", generation, ready)
-			}
-			return nil
-		}
-	}
-	changed := u.GetGeneration()
-	tenantIs(t, ns, "orders", settled(changed, "True"))
-
-	// An extension that cannot be had: the new generation never is Ready, what there is goes on.
-	extend("no_such_extension")
-	failed := u.GetGeneration()
-	u = tenantIs(t, ns, "orders", func(u *unstructured.Unstructured) error {
-		if phase(u) != string(terdutv1alpha1.PhaseFailed) {
-			return fmt.Errorf("it is not Failed")
-		}
-		return settled(failed, "False")(u)
-	})
-	digestless := mustLogin(t, secretData(t, ns, "orders-db"))
-	exec(t, digestless, "SELECT 'a=>1'::hstore")
-
-	mu.Lock()
-	defer mu.Unlock()
-	if !claimed[changed] || claimed[failed] {
-		t.Errorf("generations that were Ready: %v, want %d and not %d", claimed, changed, failed)
-	}
-	for _, l := range lies {
-		t.Errorf("Ready too early: %s", l)
 	}
 }

@@ -97,7 +97,7 @@ func fetch(version string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot create a folder to fetch into: %w", err)
 	}
-	defer os.RemoveAll(run) //nolint:errcheck // A temporary folder.
+	defer os.RemoveAll(run) // A temporary folder.
 	db := embedded.NewDatabase(embedded.DefaultConfig().Version(v).Port(uint32(port)).CachePath(cache).BinariesPath(dir).RuntimePath(run).Logger(nil))
 	err = db.Start()
 	if err == nil {

@@ -164,7 +164,7 @@ func (s *Server) initialise(ctx context.Context) error {
 	}
 	tmp := s.dataDir() + ".new"
 	pwfile := filepath.Join(s.Options.Dir, "initdb-password")
-	defer os.Remove(pwfile) //nolint:errcheck // The next run writes it anew.
+	defer os.Remove(pwfile) // The next run writes it anew.
 	if err := errors.Join(os.RemoveAll(tmp), os.Mkdir(tmp, 0o700), os.WriteFile(pwfile, []byte(s.Password), 0o600), s.user.own(tmp), s.user.own(pwfile)); err != nil {
 		return fmt.Errorf("cannot prepare data folder: %w", err)
 	}

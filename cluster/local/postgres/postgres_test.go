@@ -30,7 +30,7 @@ func TestServer(t *testing.T) {
 		if err != nil {
 			t.Fatal("cannot connect as superuser")
 		}
-		defer c.Close(ctx) //nolint:errcheck // Only read.
+		defer c.Close(ctx) // Only read.
 		f := facts{}
 		err = c.QueryRow(ctx, `SELECT ssl, (SELECT string_agg(DISTINCT auth_method, ',') FROM pg_hba_file_rules), current_setting('log_statement')
 			FROM pg_stat_ssl WHERE pid = pg_backend_pid()`).Scan(&f.SSL, &f.HBA, &f.LogStatements)

@@ -6,6 +6,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -68,7 +69,7 @@ func Start(s Spec) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open log of %s: %w", s.Name, err)
 	}
-	defer log.Close() //nolint:errcheck // The child holds its own descriptor.
+	defer log.Close() // The child holds its own descriptor.
 
 	cmd := exec.Command(s.Path, s.Args...) //nolint:noctx // A child outlives the context it was started in; Stop ends it.
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = s.Env, s.Dir, log, log
@@ -132,7 +133,7 @@ func (p *Process) Wait(ctx context.Context, check func(context.Context) error) e
 		case <-p.done:
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			return fmt.Errorf("%s ended before it was ready (%v), see %s", p.spec.Name, p.err, p.spec.LogFile)
+			return fmt.Errorf("%s ended before it was ready, see %s: %w", p.spec.Name, p.spec.LogFile, errors.Join(p.err, err))
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready, see %s: %w", p.spec.Name, p.spec.LogFile, err)
 		case <-t.C:
@@ -146,6 +147,6 @@ func FreePort() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cannot find a free port: %w", err)
 	}
-	defer l.Close() //nolint:errcheck // Nothing was written.
+	defer l.Close() // Nothing was written.
 	return l.Addr().(*net.TCPAddr).Port, nil
 }

@@ -86,7 +86,7 @@ func (p *Product) createManagementRole(ctx context.Context, password string) err
 	if err != nil {
 		return fmt.Errorf("cannot connect to PostgreSQL as superuser: %w", err)
 	}
-	defer conn.Close(ctx) //nolint:errcheck // Nothing is left to do with it.
+	defer conn.Close(ctx) // Nothing is left to do with it.
 	sql := fmt.Sprintf("CREATE ROLE %s LOGIN CREATEDB CREATEROLE PASSWORD '%s'", pgx.Identifier{ManagementRole}.Sanitize(), password)
 	// The server may log statements, and this one holds a password.
 	for _, sql := range []string{"SET log_statement = 'none'", sql} {

@@ -56,7 +56,7 @@ func fetch(ctx context.Context, ref name.Reference, dir string) (*program, error
 // extract a file of an image to a path. The file appears there complete or not at all.
 func extract(img v1.Image, file, path string) error {
 	rc := mutate.Extract(img)
-	defer rc.Close() //nolint:errcheck // Only read.
+	defer rc.Close() // Only read.
 	tr := tar.NewReader(rc)
 	for {
 		h, err := tr.Next()
@@ -81,7 +81,7 @@ func write(r io.Reader, path string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // Gone already when all went well.
+	defer os.Remove(f.Name()) // Gone already when all went well.
 	if _, err := io.Copy(f, r); err != nil {
 		return errors.Join(err, f.Close())
 	}

@@ -166,7 +166,7 @@ func (r *Runtime) Instances() []Instance {
 			out = append(out, info)
 		}
 	}
-	slices.SortFunc(out, func(a, b Instance) int { return compare(a, b) })
+	slices.SortFunc(out, compare)
 	return out
 }
 

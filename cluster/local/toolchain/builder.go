@@ -113,7 +113,7 @@ func (b builder) build(ctx context.Context, t tool, path, label string) error {
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", linkFlags, "-o", tmp}
 	if t.hollow != nil {
 		src := path + ".src"
-		defer os.RemoveAll(src) //nolint:errcheck // Left-overs cost nothing but space, and the next build removes them.
+		defer os.RemoveAll(src) // Left-overs cost nothing but space, and the next build removes them.
 		modfile, err := t.hollow.prepare(ctx, dir, src)
 		if err != nil {
 			return err

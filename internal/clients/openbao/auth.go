@@ -50,7 +50,7 @@ func (a Auth) validate() error {
 		return validateMount(mountOr(a.AppRole.Mount, "approle"))
 	case a.Token == "" && a.AppRole == nil && a.Kubernetes != nil:
 		if a.Kubernetes.Role == "" || a.Kubernetes.JWT == nil {
-			return errors.New("Kubernetes authentication needs a role and a token") //nolint:staticcheck // A name is capitalised.
+			return errors.New("Kubernetes authentication needs a role and a token") // A name is capitalised.
 		}
 		return validateMount(mountOr(a.Kubernetes.Mount, "kubernetes"))
 	default:

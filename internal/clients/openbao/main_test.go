@@ -116,11 +116,11 @@ func admin(t *testing.T, method, path string, body map[string]any) *api.Secret {
 			t.Fatal(err)
 		}
 	}
-	resp, err := bao.Root().RawRequestWithContext(t.Context(), r) //nolint:staticcheck // The typed calls escape paths in their own way.
+	resp, err := bao.Root().RawRequestWithContext(t.Context(), r) // The typed calls escape paths in their own way.
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // Only read from.
+	defer resp.Body.Close() // Only read from.
 	if resp.StatusCode == 204 {
 		return nil
 	}

@@ -111,10 +111,10 @@ func (c *Client) send(ctx context.Context, r request, token string) (*answer, er
 		client = c.api.WithNamespace("")
 	}
 
-	resp, err := client.RawRequestWithContext(ctx, ar) //nolint:staticcheck // The typed calls lose the status and the exact numbers.
+	resp, err := client.RawRequestWithContext(ctx, ar) // The typed calls lose the status and the exact numbers.
 	a := &answer{}
 	if resp != nil && resp.Response != nil {
-		defer resp.Body.Close() //nolint:errcheck // Only read from.
+		defer resp.Body.Close() // Only read from.
 		a.status = resp.StatusCode
 		if resp.TLS != nil {
 			a.tls = tlsVersion(resp.TLS.Version)

@@ -40,7 +40,7 @@ func revokeAll(t *testing.T) {
 	for _, a := range admin(t, "LIST", "auth/token/accessors", nil).Data["keys"].([]any) {
 		r := bao.Root().NewRequest(http.MethodPost, "/v1/auth/token/lookup-accessor")
 		_ = r.SetJSONBody(map[string]any{"accessor": a})
-		resp, err := bao.Root().RawRequestWithContext(t.Context(), r) //nolint:staticcheck // As admin.
+		resp, err := bao.Root().RawRequestWithContext(t.Context(), r) // As admin.
 		if err != nil {
 			continue // It has ended by itself.
 		}

@@ -168,7 +168,7 @@ func TestHostileServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			must(t, "listen", err)
-			defer l.Close() //nolint:errcheck // A test.
+			defer l.Close() // A test.
 			answer := make(chan string, 1)
 			go func() {
 				defer close(answer)
@@ -176,7 +176,7 @@ func TestHostileServer(t *testing.T) {
 				if err != nil {
 					return
 				}
-				defer conn.Close() //nolint:errcheck // A test.
+				defer conn.Close() // A test.
 				_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 				b := pgproto3.NewBackend(conn, conn)
 				if _, err := b.ReceiveStartupMessage(); err != nil {

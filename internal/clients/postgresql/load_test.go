@@ -146,7 +146,7 @@ func TestRace(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			defer conn.Close(gctx) //nolint:errcheck // A test.
+			defer conn.Close(gctx) // A test.
 			for range 40 {
 				_, _ = conn.Exec(gctx, `GRANT CONNECT ON DATABASE race TO PUBLIC`)
 			}

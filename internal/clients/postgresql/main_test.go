@@ -34,7 +34,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // A temporary folder.
+	defer os.RemoveAll(dir) // A temporary folder.
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	server, err = postgres.Start(ctx, postgres.Options{Dir: dir, TLS: true, Conf: map[string]string{"log_statement": "all", "log_connections": "on", "log_lock_waits": "on", "log_line_prefix": "%m [%p] %u@%d "}})

@@ -16,7 +16,7 @@ const MaxNameBytes = 63
 // ValidateName returns an error that satisfies IsInvalidName when PostgreSQL could not hold the name as it is. Any characters are
 // allowed except NUL.
 func ValidateName(what, name string) error {
-	reason := ""
+	var reason string
 	switch {
 	case name == "":
 		reason = "it is empty"

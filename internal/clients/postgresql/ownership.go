@@ -153,7 +153,7 @@ func (q Question) stray() bool {
 // consent of an admin to take the object over as it is, and to make it anew.
 func (q Question) consent(c Condition) (adopt, recreate bool) {
 	from := Unregistered
-	if q.Record != nil && !(q.ours() && q.stray()) {
+	if q.Record != nil && (!q.ours() || !q.stray()) {
 		from = q.Record.Owner.UID
 	}
 	for _, a := range q.Consents.Adoptions {

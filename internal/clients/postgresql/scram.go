@@ -22,7 +22,7 @@ const (
 // ValidatePassword returns an error that satisfies IsInvalidPassword for a password that is empty or only white space, because PostgreSQL
 // would take the first to mean that the role has none, and for one that clients cannot send alike: not valid UTF-8, or with a NUL.
 func ValidatePassword(password string) error {
-	reason := ""
+	var reason string
 	switch {
 	case strings.TrimSpace(password) == "":
 		reason = "it is empty"

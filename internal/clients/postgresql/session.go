@@ -157,7 +157,7 @@ func (s *session) close() {
 	pc := s.conn.PgConn()
 	deadline := time.Now().Add(closeTimeout)
 	if h, err := pc.Hijack(); err == nil {
-		defer h.Conn.Close() //nolint:errcheck // Nothing can be lost.
+		defer h.Conn.Close() // Nothing can be lost.
 		_ = h.Conn.SetDeadline(deadline)
 		h.Frontend.Send(&pgproto3.Terminate{})
 		if h.Frontend.Flush() == nil {

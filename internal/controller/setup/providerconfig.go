@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/providerconfig"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"k8s.io/apimachinery/pkg/api/equality"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -103,6 +105,7 @@ func (r *configReconciler) Reconcile(ctx context.Context, req reconcile.Request)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	was := pc.DeepCopyObject()
 	pc.SetUsers(users)
 
 	if meta.WasDeleted(pc) {
@@ -111,7 +114,7 @@ func (r *configReconciler) Reconcile(ctx context.Context, req reconcile.Request)
 		}
 		c := providerconfig.Terminating().WithMessage("managed resources still refer to this config: delete them first")
 		conditions.ObservedGenerationPropagationManager{}.For(pc).MarkConditions(c)
-		return reconcile.Result{}, errors.Wrap(r.kube.Status().Update(ctx, pc), "cannot update status")
+		return reconcile.Result{}, r.report(ctx, was, pc)
 	}
 
 	if controllerutil.AddFinalizer(pc, configFinalizer) {
@@ -123,12 +126,30 @@ func (r *configReconciler) Reconcile(ctx context.Context, req reconcile.Request)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := r.kube.Status().Update(ctx, pc); err != nil {
+	if err := r.report(ctx, was, pc); err != nil {
 		// What the probe saw is not reported, so it has to be seen again.
 		r.forget(pc)
-		return reconcile.Result{}, errors.Wrap(err, "cannot update status")
+		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: after}, nil
+}
+
+// report the status of a config if it is news. Between probes it repeats what the last one said, as far as the cache knows of that. So unlike
+// a managed resource's status it is written only over the version that it was computed from: a cache that lags would take Healthy away.
+func (r *configReconciler) report(ctx context.Context, was runtime.Object, pc resource.ProviderConfig) error {
+	before, _ := statusOf(was)
+	after, _ := statusOf(pc)
+	if equality.Semantic.DeepEqual(before.Interface(), after.Interface()) {
+		return nil
+	}
+	base, ok := was.(client.Object)
+	if !ok {
+		return errors.Errorf("%T is not an object", was)
+	}
+	// The finalizer may have been added since.
+	base.SetResourceVersion(pc.GetResourceVersion())
+	patch := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+	return errors.Wrap(r.kube.Status().Patch(ctx, pc, patch), "cannot update status")
 }
 
 // probe the server if it is time to, and return when it will be again.
@@ -164,15 +185,15 @@ func interval(healthy bool) time.Duration {
 }
 
 func (r *configReconciler) version(ctx context.Context, pc resource.ProviderConfig) (string, error) {
-	v := fmt.Sprint(pc.GetGeneration())
+	v := []string{fmt.Sprint(pc.GetGeneration())}
 	for _, n := range r.kind.Secrets(pc) {
 		sv, err := r.secrets.Version(ctx, n)
 		if err != nil {
 			return "", err
 		}
-		v += " " + sv
+		v = append(v, sv)
 	}
-	return v, nil
+	return strings.Join(v, " "), nil
 }
 
 // users counts the managed resources that refer to the config.

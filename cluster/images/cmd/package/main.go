@@ -56,7 +56,7 @@ func build(b *images.Builder, p images.Package, file string) error {
 	if err != nil {
 		return fmt.Errorf("cannot create package file: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // Closed below; this is for the error path.
+	defer f.Close() // Closed below; this is for the error path.
 	if err := tarball.Write(nil, img, f); err != nil {
 		return fmt.Errorf("cannot write package %q: %w", p.Name, err)
 	}

@@ -35,33 +35,50 @@ func waiting(conditionType, format string, args ...any) Condition {
 	}
 }
 
+// Messages of steps that were not begun. Each stays the same until its step is done: every change of a message is a write of the
+// composite, and Crossplane stops listening to a composite that is written too often.
+const (
+	messageNoCredential = "The credential is stored once the PGDatabase has found that nothing stands in the way."
+	messageNoDatabase   = "Role, database and extensions are created once the credential is stored."
+	messageNoSecret     = "The Secret is delivered once the database and its credential are ready."
+	messageNoLogin      = "The login is verified once the Secret is delivered."
+)
+
 // credentialCondition is true when the record in OpenBao holds the credential.
 func (t *tenant) credentialCondition(s state) Condition {
 	const ct = v1alpha1.TypeCredentialReady
 	switch {
-	case t.credential == nil && t.preflightPassed(s):
-		return waiting(ct, "The BaoSecret is being created.")
-	case t.credential == nil:
-		return waiting(ct, "The BaoSecret is created once the PGDatabase has found that nothing stands in the way.")
+	case t.credentialAnswers().none():
+		return waiting(ct, messageNoCredential)
 	case !s.credentialHolds:
 		return waiting(ct, "BaoSecret %q does not have the desired spec yet.", t.credential.Metadata.Name)
 	}
 	who := fmt.Sprintf("BaoSecret %q", t.credential.Metadata.Name)
-	return first(ct, who, t.credentialAnswers(), openbaov1alpha1.TypeRecordReady, xpv2.TypeReady, xpv2.TypeSynced)
+	c := first(ct, who, t.credentialAnswers(), openbaov1alpha1.TypeRecordReady, xpv2.TypeReady, xpv2.TypeSynced)
+	if c.Reason == string(xpv2.ReasonCreating) {
+		return waiting(ct, messageNoCredential)
+	}
+	return c
 }
 
 // databaseCondition is true when role, database and extensions are as asked for.
 func (t *tenant) databaseCondition(s state) Condition {
 	const ct = v1alpha1.TypeDatabaseReady
 	switch {
-	case t.database == nil:
-		return waiting(ct, "The PGDatabase is being created.")
+	case t.databaseAnswers().none():
+		return waiting(ct, messageNoDatabase)
 	case !s.databaseHolds:
 		return waiting(ct, "PGDatabase %q does not have the desired spec yet.", t.database.Metadata.Name)
 	}
 	who := fmt.Sprintf("PGDatabase %q", t.database.Metadata.Name)
-	return first(ct, who, t.databaseAnswers(), postgresqlv1alpha1.TypePreflightPassed, postgresqlv1alpha1.TypeRoleReady,
+	c := first(ct, who, t.databaseAnswers(), postgresqlv1alpha1.TypePreflightPassed, postgresqlv1alpha1.TypeRoleReady,
 		postgresqlv1alpha1.TypeDatabaseReady, postgresqlv1alpha1.TypeExtensionsReady, xpv2.TypeSynced)
+	switch xpv2.ConditionReason(c.Reason) {
+	case postgresqlv1alpha1.ReasonCredentialNotReady, postgresqlv1alpha1.ReasonPending, xpv2.ReasonCreating:
+		// Why there is no credential is told by its own condition.
+		return waiting(ct, messageNoDatabase)
+	}
+	return c
 }
 
 // loginVerified is true when the credentials in the Secret logged in.
@@ -69,22 +86,25 @@ func (t *tenant) loginVerified(s state) Condition {
 	const ct = v1alpha1.TypeLoginVerified
 	switch {
 	case t.externalSecret == nil:
-		return waiting(ct, "The login is verified once the Secret is delivered.")
+		return waiting(ct, messageNoLogin)
 	case !s.databaseHolds:
 		return waiting(ct, "The PGDatabase does not have the desired spec yet.")
 	}
 	who := fmt.Sprintf("PGDatabase %q", t.database.Metadata.Name)
-	return first(ct, who, t.databaseAnswers(), postgresqlv1alpha1.TypeLoginVerified)
+	c := first(ct, who, t.databaseAnswers(), postgresqlv1alpha1.TypeLoginVerified)
+	r := xpv2.ConditionReason(c.Reason)
+	if r == postgresqlv1alpha1.ReasonPending || r == postgresqlv1alpha1.ReasonSecretNotReady && !s.projected {
+		return waiting(ct, messageNoLogin)
+	}
+	return c
 }
 
 // secretProjected is true when External Secrets delivered the Secret.
 func (t *tenant) secretProjected(s state) Condition {
 	const ct = v1alpha1.TypeSecretProjected
 	switch {
-	case t.externalSecret == nil && t.databaseProvisioned(s):
-		return waiting(ct, "The ExternalSecret is being created.")
-	case t.externalSecret == nil:
-		return waiting(ct, "The ExternalSecret is created once the database and its credential are ready.")
+	case t.externalSecret == nil || t.projection().status == "":
+		return waiting(ct, messageNoSecret)
 	case s.projected:
 		return available(ct)
 	}

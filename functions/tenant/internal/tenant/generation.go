@@ -11,8 +11,9 @@ import (
 // answeredGeneration is the generation that status.observedGeneration may claim.
 //
 // Crossplane writes the status in two steps: first what the function says, together with the conditions of before, and then the
-// conditions. So claiming a new generation that is not ready while Ready still is True of an older one would be read as ready for a
-// moment. Then the older generation stays until the conditions have followed: their change makes Crossplane ask again.
+// conditions. So claiming a new generation that is not ready while Ready still is True would be read as ready for a moment. Then the
+// older generation stays until Ready has followed: its change makes Crossplane ask again. The generation that Ready itself names is no
+// help, because Crossplane may have asked about an older spec than it takes the generation from.
 func answeredGeneration(xr *structpb.Struct, generation int64, ready bool) int64 {
 	if ready {
 		return generation
@@ -29,8 +30,7 @@ func answeredGeneration(xr *structpb.Struct, generation int64, ready bool) int64
 		return generation
 	}
 	s := obj.Status
-	c := s.GetCondition(xpv2.TypeReady)
-	if c.Status == corev1.ConditionTrue && c.ObservedGeneration < generation && s.ObservedGeneration > 0 {
+	if s.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && s.ObservedGeneration > 0 && s.ObservedGeneration < generation {
 		return s.ObservedGeneration
 	}
 	return generation

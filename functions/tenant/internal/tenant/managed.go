@@ -59,6 +59,9 @@ func (a answers) get(t xpv2.ConditionType) (xpv2.Condition, bool) {
 	return xpv2.Condition{}, false
 }
 
+// none is true as long as nothing was said at all.
+func (a answers) none() bool { return len(a.status.Conditions) == 0 }
+
 // all current answers that are not True.
 func (a answers) negative() []xpv2.Condition {
 	var out []xpv2.Condition

@@ -7,7 +7,6 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
@@ -60,7 +59,9 @@ func TestDrifted(t *testing.T) {
 		"Policy":        {"The registry tells people of another policy.", database(), func(f *postgresql.Facts) { f.DatabaseRecord.DeletionPolicy = "Delete" }, &credential{}, []string{"registry"}},
 		"Many": {
 			"All that differs is named, in a stable order.",
-			database(func(db *v1alpha1.PGDatabase) { db.Spec.ForProvider.ConnectionLimit, db.Spec.ForProvider.Owner.ConnectionLimit = &limit, &limit }),
+			database(func(db *v1alpha1.PGDatabase) {
+				db.Spec.ForProvider.ConnectionLimit, db.Spec.ForProvider.Owner.ConnectionLimit = &limit, &limit
+			}),
 			func(f *postgresql.Facts) {
 				f.Role.Privileges, f.Role.Login = []string{"SUPERUSER"}, false
 				f.Database.PublicPrivileges = []string{"CONNECT"}
@@ -84,7 +85,6 @@ func TestDrifted(t *testing.T) {
 }
 
 func TestObserve(t *testing.T) {
-	source := login("login", "shop", password)
 	missing := func(db *v1alpha1.PGDatabase) { db.Spec.ForProvider.Owner.PasswordFrom.SecretKeyRef.Name = "missing" }
 	citext := wants(v1alpha1.Extension{Name: "citext"})
 	foreign := func(f *postgresql.Facts) {
@@ -176,10 +176,14 @@ func TestObserve(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			mg := tc.mg
+			e := view(t, tc.server, login("login", "shop", password))
 			if f := tc.server.facts; f != nil && f.RoleRecord != nil && f.RoleRecord.CredentialVersion == "" {
-				f.RoleRecord.CredentialVersion = "secret/secret/999"
+				cred, err := e.credential(t.Context(), database())
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.RoleRecord.CredentialVersion = cred.version
 			}
-			e := view(t, tc.server, []client.Object{source.DeepCopy()}...)
 			var got want
 			// The second look sees what the first reported.
 			for range 2 {

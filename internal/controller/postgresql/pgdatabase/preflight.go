@@ -103,7 +103,7 @@ func (e *external) ownSecret(ctx context.Context, mg *v1alpha1.PGDatabase) error
 		return err
 	}
 	if !ours {
-		err := fmt.Errorf("Secret %q exists and was not delivered for this composite: choose another name, or remove it", s.GetName()) //nolint:staticcheck // Secret is a kind's name.
+		err := fmt.Errorf("Secret %q exists and was not delivered for this composite: choose another name, or remove it", s.GetName()) // Secret is a kind's name.
 		return connect.WithReason(err, v1alpha1.ReasonConflict)
 	}
 	e.proofs.trust(mg.GetUID(), s.GetUID())
@@ -118,7 +118,7 @@ func (e *external) deliveredFor(ctx context.Context, s *metav1.PartialObjectMeta
 	}
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil || gv.Group != externalSecretGroup {
-		return false, nil
+		return false, nil //nolint:nilerr // An owner of no readable kind is somebody else.
 	}
 	es := &metav1.PartialObjectMetadata{}
 	es.SetGroupVersionKind(gv.WithKind(ref.Kind))
