@@ -2,6 +2,8 @@
 package controller
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -20,6 +22,9 @@ import (
 // start together, when all their kinds are served.
 func Setup(mgr ctrl.Manager, o setup.Options) error {
 	return setup.Gated(o, func() error {
+		if err := setup.Served(context.Background(), mgr.GetRESTMapper(), kinds()...); err != nil {
+			return err
+		}
 		for _, f := range []func(ctrl.Manager) error{index.PGDatabases, index.BaoSecrets} {
 			if err := f(mgr); err != nil {
 				return err

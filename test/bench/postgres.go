@@ -78,7 +78,9 @@ func countStatements(ctx context.Context, s *postgres.Server) (*statements, erro
 }
 
 // close the connection, also when the context has ended.
-func (s *statements) close(ctx context.Context) error { return s.conn.Close(context.WithoutCancel(ctx)) }
+func (s *statements) close(ctx context.Context) error {
+	return s.conn.Close(context.WithoutCancel(ctx))
+}
 
 // sqlCounts are totals since the server started.
 type sqlCounts struct {

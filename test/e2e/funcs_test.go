@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long anything may take on a machine that does other things too.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 var externalSecretKind = schema.GroupVersionKind{Group: "external-secrets.io", Version: "v1", Kind: "ExternalSecret"}
 

@@ -202,5 +202,10 @@ func (e *external) projectProof(mg *v1alpha1.PGDatabase, p *proof) {
 		now := metav1.Now().Rfc3339Copy()
 		o.LoginVerifiedTime = &now
 	}
+	if p.login.Reason == v1alpha1.ReasonSecretNotReady && mg.GetCondition(v1alpha1.TypeLoginVerified).Status != corev1.ConditionTrue {
+		// It is yet to be delivered, which is no news to warn of.
+		setup.Mark(mg, *p.login)
+		return
+	}
 	setup.Report(mg, e.recorder, *p.login)
 }
