@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -17,6 +18,7 @@ func (b *bench) runFunction(ctx context.Context, root string) error {
 	progressf("Measuring RunFunction.")
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^BenchmarkRunFunction$", "./functions/tenant")
 	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOGC=400") // As the function's main sets it.
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("cannot run the benchmark of function-tenant: %w\n%s", err, out)

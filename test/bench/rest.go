@@ -48,7 +48,7 @@ func (b *bench) atRest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer st.close(ctx) //nolint:errcheck // Nothing is left to do with it.
+	defer st.close(ctx)
 	if err := b.useAddress(ctx, px.address); err != nil {
 		return err
 	}

@@ -50,9 +50,12 @@ func TestNamespaceDeletion(t *testing.T) {
 				})
 			}
 
-			// The Tenant itself is deleted in the same way a moment earlier, which is what decides how its composed resources go.
 			deletion := &client.DeleteOptions{PropagationPolicy: &tc.propagation}
-			remove(t, u, deletion)
+			if tc.propagation == metav1.DeletePropagationForeground {
+				// How a namespace is deleted does not say how what is in it goes, so the Tenant is told a moment earlier. Without that the
+				// composed resources may go before their Tenant.
+				remove(t, u, deletion)
+			}
 			n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
 			remove(t, n, deletion)
 			eventually(t, "namespace "+ns+" to be gone", func(ctx context.Context) error {
