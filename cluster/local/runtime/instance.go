@@ -25,6 +25,9 @@ const (
 	firstPause  = time.Second
 	longestWait = 30 * time.Second
 	stableAfter = time.Minute
+
+	// portsKept is after how many starts in a row that failed other ports are tried.
+	portsKept = 3
 )
 
 // An instance is the process of one revision, across restarts.
@@ -60,15 +63,30 @@ func (r *Runtime) remove(key string) {
 	}
 }
 
+// addressed returns what is known of the instance, with addresses. A process that is started again keeps those it had, as a Service would:
+// Crossplane may be waiting for the old one to answer. When it does not stay up, its ports may be in the way.
+func (i *instance) addressed() (Instance, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	info := i.info
+	if i.info.MetricsAddress != "" && i.restarts <= portsKept {
+		return info, nil
+	}
+	addrs, err := addresses(3)
+	if err != nil {
+		return info, err
+	}
+	info.MetricsAddress, info.HealthAddress, info.Address = addrs[0], addrs[1], addrs[2]
+	return info, nil
+}
+
 // start the process of a revision.
 func (r *reconciler) start(ctx context.Context, i *instance, pr pkgv1.PackageRevisionWithRuntime, prog *program, certs *certificates) error {
 	o := r.runtime.o
-	addrs, err := addresses(3)
+	info, err := i.addressed()
 	if err != nil {
 		return err
 	}
-	info := i.info
-	info.MetricsAddress, info.HealthAddress = addrs[0], addrs[1]
 
 	// What Crossplane's own runtime sets, plus addresses: in pods of their own packages may all listen on the same port, here not.
 	env := append([]string{"HOME=" + o.Dir}, prog.env...)
@@ -81,8 +99,10 @@ func (r *reconciler) start(ctx context.Context, i *instance, pr pkgv1.PackageRev
 	)
 	args := prog.args
 	parent := pr.GetLabels()[pkgv1.LabelParentPackage]
-	if _, ok := pr.(*pkgv1.FunctionRevision); ok {
-		info.Address = addrs[2]
+	if _, ok := pr.(*pkgv1.FunctionRevision); !ok {
+		info.Address = ""
+	}
+	if info.Address != "" {
 		args = append(args, "--address="+info.Address)
 		env = append(env, "FUNCTION_NAME="+parent)
 	} else {

@@ -118,6 +118,10 @@ func TestDelete(t *testing.T) {
 			reason: "The owner's record is another object's by now.", mg: going(del), server: put(map[string]string{tagHolder: "other"}),
 			want: want{gone: true, record: true},
 		},
+		"NotManaged": {
+			reason: "A record that nobody says is managed here is not, whatever else its metadata holds.", mg: going(del), server: put(map[string]string{tagManagedBy: ""}),
+			want: want{gone: true, record: true},
+		},
 		"OtherControlPlane": {
 			reason: "An object with the same uid in another control plane holds it.", mg: going(del), server: put(map[string]string{tagControlPlane: "there"}),
 			want: want{gone: true, record: true},
