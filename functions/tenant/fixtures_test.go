@@ -238,6 +238,7 @@ func projected(obj map[string]any) {
 func provisioned(obj map[string]any) {
 	consumer(obj)
 	with("status.atProvider.databaseOID", 16384)(obj)
+	with("status.atProvider.credentialVersion", "openbao/0b5c/1")(obj)
 	with("status.atProvider.deletionPolicy", "Retain")(obj)
 	yes(1, "PreflightPassed", "RoleReady", "DatabaseReady", "ExtensionsReady", "Synced")(obj)
 }

@@ -124,7 +124,12 @@ func TestGates(t *testing.T) {
 		"SecretOfOlderVersion": {
 			reason:   "A new version of the record has to be read first.",
 			observed: everythingWith("credential", with("status.atProvider.version", 2)),
-			want:     verdict{Resources: secretWaits, Phase: "CredentialProjected"},
+			want:     verdict{Resources: []string{"credential+", "database", "external-secret"}, Phase: "CredentialProjected"},
+		},
+		"LoginOfOlderVersion": {
+			reason:   "The login that was proven is that of the password before the rotation.",
+			observed: everythingWith("database", with("status.atProvider.credentialVersion", "openbao/0b5c/11")),
+			want:     verdict{Resources: []string{"credential+", "database", "external-secret+"}, Phase: "CredentialProjected"},
 		},
 		"SecretWithoutStatus": {
 			reason:   "An ExternalSecret that nobody looked at delivered nothing.",

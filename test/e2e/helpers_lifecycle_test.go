@@ -33,9 +33,8 @@ var creation = []terdutv1alpha1.TenantPhase{
 
 // A history is what a watch has seen of the Tenants of a namespace.
 type history struct {
-	stop   func()
-	events chan *unstructured.Unstructured
-	done   chan struct{}
+	stop func()
+	done chan struct{}
 	// phases by Tenant, each once in a row.
 	phases map[string][]terdutv1alpha1.TenantPhase
 	// unresponsive are messages of the condition Responsive where it was False.

@@ -90,6 +90,15 @@ func (f *Facts) oursDatabase(c Claim) error {
 // createDatabase makes the database closed to connections: it is opened when PUBLIC has no privileges on it any more.
 func (s *session) createDatabase(ctx context.Context, c Claim, d DatabaseSpec) error {
 	setDefault(&d.Template, "template0")
+	// The server would let the management role copy any database whose owner it can act for, which is all that it made.
+	var template bool
+	_, err := s.row(ctx, OpRead, d.Template, "SELECT coalesce(bool_or(datistemplate), false) FROM pg_database WHERE datname = $1", []any{d.Template}, &template)
+	if err != nil {
+		return err
+	}
+	if !template {
+		return &Error{Op: OpCreateDatabase, Subject: c.Database, class: classUnsupported, Message: fmt.Sprintf("database %q is not marked as a template (IS_TEMPLATE)", d.Template)}
+	}
 	sql := fmt.Sprintf("CREATE DATABASE %s OWNER %s TEMPLATE %s ALLOW_CONNECTIONS false CONNECTION LIMIT %d",
 		ident(c.Database), ident(c.Role), ident(d.Template), d.ConnectionLimit)
 	if d.Encoding != "" {
@@ -98,7 +107,7 @@ func (s *session) createDatabase(ctx context.Context, c Claim, d DatabaseSpec) e
 	if d.Locale != "" {
 		sql += " LOCALE " + literal(d.Locale)
 	}
-	_, err := s.exec(ctx, OpCreateDatabase, c.Database, sql)
+	_, err = s.exec(ctx, OpCreateDatabase, c.Database, sql)
 	return err
 }
 
@@ -163,6 +172,12 @@ func (i *Instance) DropDatabase(ctx context.Context, c Claim, terminate bool) er
 			if f.Database != nil {
 				if err := s.joinOwner(ctx, f); err != nil {
 					return err
+				}
+				if f.Database.Template {
+					// Its owner may have marked it, and a template cannot be dropped.
+					if _, err := s.exec(ctx, OpAlterDatabase, c.Database, "ALTER DATABASE "+ident(c.Database)+" IS_TEMPLATE false"); err != nil {
+						return err
+					}
 				}
 				if err := s.dropDatabase(ctx, c.Database, f.Database.AllowConnections, terminate); err != nil {
 					return err

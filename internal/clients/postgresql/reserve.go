@@ -24,11 +24,14 @@ func (i *Instance) Reserve(ctx context.Context, c Claim) (*Facts, error) {
 	var f *Facts
 	err := i.with(ctx, management, i.cfg.RegistryDatabase, func(s *session) error {
 		return s.inTx(ctx, c.Database, func() error {
-			var ignored any
-			_, err := s.row(ctx, OpLock, c.Database, "SELECT pg_advisory_xact_lock($1)::text", []any{lockKey(c.Database)}, &ignored)
-			if err != nil {
-				return err
+			// Both names, and always in this order: another claim may want the same role for another database. No name has a NUL in it.
+			for _, name := range []string{c.Database, "\x00role " + c.Role} {
+				var ignored any
+				if _, err := s.row(ctx, OpLock, c.Database, "SELECT pg_advisory_xact_lock($1)::text", []any{lockKey(name)}, &ignored); err != nil {
+					return err
+				}
 			}
+			var err error
 			if f, err = s.facts(ctx, c.Names, true); err != nil {
 				return err
 			}

@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// criticalPrefix is what the names of the annotations begin with that record an external name and how its create went.
+const criticalPrefix = "crossplane.io/external-"
 
 // annotationPatcher persists annotations that must not be lost, such as the one that records how a create ended. It patches the
 // annotations and nothing else, so it cannot conflict with another writer. The caller's object stays as it is but for its resource version:
@@ -18,7 +22,14 @@ type annotationPatcher struct{ client client.Client }
 
 // UpdateCriticalAnnotations implements managed.CriticalAnnotationUpdater. It retries every error but the end of the context.
 func (u *annotationPatcher) UpdateCriticalAnnotations(ctx context.Context, o client.Object) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": o.GetAnnotations()}})
+	// Only those that the runtime keeps: others may have been changed meanwhile.
+	critical := map[string]string{}
+	for k, v := range o.GetAnnotations() {
+		if strings.HasPrefix(k, criticalPrefix) {
+			critical[k] = v
+		}
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": critical}})
 	if err != nil {
 		return fmt.Errorf("cannot encode annotations: %w", err)
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 )
 
+// ours is an annotation of the runtime's.
+const ours = "crossplane.io/external-create-succeeded"
+
 // TestAnnotationPatch holds that annotations are written whatever others did to the object meanwhile, and nothing else.
 func TestAnnotationPatch(t *testing.T) {
 	ctx := context.Background()
@@ -51,14 +54,14 @@ func TestAnnotationPatch(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	o.Annotations["ours"] = "new"
+	o.Annotations[ours] = "new"
 	o.Status.AtProvider.Version = 9
 	want := o.DeepCopy()
 	if err := (&annotationPatcher{client: NewClient(kube)}).UpdateCriticalAnnotations(ctx, o); err != nil {
 		t.Fatal(err)
 	}
 
-	wantBody := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"theirs": "kept", "ours": "new"}}}
+	wantBody := map[string]any{"metadata": map[string]any{"annotations": map[string]any{ours: "new"}}}
 	if diff := cmp.Diff(wantBody, body); diff != "" {
 		t.Errorf("patch: -want, +got:\n%s", diff)
 	}
@@ -69,7 +72,7 @@ func TestAnnotationPatch(t *testing.T) {
 	if err := kube.Get(ctx, client.ObjectKeyFromObject(stored), got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Spec.ForProvider.Path != "b" || got.Labels["l"] != "v" || got.Annotations["ours"] != "new" || got.Annotations["theirs"] != "kept" {
+	if got.Spec.ForProvider.Path != "b" || got.Labels["l"] != "v" || got.Annotations[ours] != "new" || got.Annotations["theirs"] != "kept" {
 		t.Errorf("another writer's change was lost, or the annotation was not written: %v %v", got.Labels, got.Annotations)
 	}
 	if o.ResourceVersion != got.ResourceVersion {

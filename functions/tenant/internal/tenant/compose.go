@@ -6,6 +6,9 @@
 package tenant
 
 import (
+	"fmt"
+	"strings"
+
 	"google.golang.org/protobuf/types/known/structpb"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -50,7 +53,7 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*Compos
 	if s.databaseHolds, err = carries(t.database, manifest, sameDatabase); err != nil {
 		return nil, err
 	}
-	s.databaseReady = s.databaseHolds && t.databaseAnswers().areTrue(xpv2.TypeReady, xpv2.TypeSynced, postgresqlv1alpha1.TypeLoginVerified)
+	s.databaseReady = s.databaseHolds && t.provenWithCurrent() && t.databaseAnswers().areTrue(xpv2.TypeReady, xpv2.TypeSynced, postgresqlv1alpha1.TypeLoginVerified)
 	resources[ResourceDatabase] = Resource{Manifest: manifest, Ready: s.databaseReady}
 
 	if t.credential != nil || t.preflightPassed(s) {
@@ -98,6 +101,12 @@ type state struct {
 func (t *tenant) preflightPassed(s state) bool {
 	_, known := t.consumer()
 	return known && s.databaseHolds && t.databaseAnswers().areTrue(postgresqlv1alpha1.TypePreflightPassed)
+}
+
+// provenWithCurrent tells whether the password that logged in is of the version that the record has now: a rotation changes neither object's
+// generation. The version of a credential ends with that of its record.
+func (t *tenant) provenWithCurrent() bool {
+	return t.credential == nil || strings.HasSuffix("/"+t.databaseFacts().CredentialVersion, fmt.Sprintf("/%d", t.recordFacts().Version))
 }
 
 // databaseProvisioned tells whether the credential may be delivered. The PGDatabase's Ready is no use here, because it waits for the

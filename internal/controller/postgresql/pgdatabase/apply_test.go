@@ -148,7 +148,7 @@ func TestApply(t *testing.T) {
 			if r := tc.server.facts.RoleRecord; r.CredentialVersion == "VERSION" {
 				r.CredentialVersion = cred.version
 			}
-			_, err = e.Update(t.Context(), tc.mg)
+			err = e.apply(t.Context(), tc.mg)
 			got := want{err: connect.ReasonOf(err, "")}
 			for _, c := range tc.server.calls {
 				if cred.ready() {
@@ -160,7 +160,7 @@ func TestApply(t *testing.T) {
 				got.steps[i] = tc.mg.GetCondition(step).Reason
 			}
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{}), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("\n%s\nUpdate(...): error %v, -want, +got:\n%s", tc.reason, err, diff)
+				t.Errorf("\n%s\napply(...): error %v, -want, +got:\n%s", tc.reason, err, diff)
 			}
 			if err != nil && strings.Contains(err.Error(), password) {
 				t.Errorf("\n%s\nthe error holds the password", tc.reason)
@@ -172,11 +172,46 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// TestPasswordRepaired holds that a password which somebody changed on the server is put back, although it was proven before, and is ready then.
+func TestPasswordRepaired(t *testing.T) {
+	s, mg := &pg{facts: facts()}, database()
+	e := view(t, s, login("login", "shop", password))
+	cred, err := e.credential(t.Context(), mg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.facts.RoleRecord.CredentialVersion = cred.version
+	if o, err := e.Observe(t.Context(), mg); err != nil || o.ResourceUpToDate || o.Diff != "password" {
+		t.Fatalf("want the password to differ, got %q and error %v", o.Diff, err)
+	}
+	if _, err := e.Update(t.Context(), mg); err != nil || !s.accepts[password] {
+		t.Fatalf("want the password to be set, error %v after %v", err, s.calls)
+	}
+	if o, err := e.Observe(t.Context(), mg); err != nil || !o.ResourceUpToDate || mg.GetCondition(xpv2.TypeReady).Reason != xpv2.ReasonAvailable {
+		t.Errorf("want it to be ready, got %s and error %v", mg.GetCondition(xpv2.TypeReady).Reason, err)
+	}
+}
+
 // TestApplyNeedsOwner holds that nothing is asked of the server for an owner that cannot be told.
 func TestApplyNeedsOwner(t *testing.T) {
 	s := &pg{facts: facts()}
 	mg := database(controlled)
 	if _, err := view(t, s, login("login", "shop", password)).Create(t.Context(), mg); err == nil || len(s.calls) > 0 {
 		t.Errorf("want an error and no call, got %v after %v", err, s.calls)
+	}
+}
+
+// TestUpdateIsProven holds that Ready after an update is what was found afterwards, and not what was known before.
+func TestUpdateIsProven(t *testing.T) {
+	f := facts()
+	f.Role.Login = false // What this server never puts right.
+	mg := database()
+	mg.SetConditions(xpv2.Available())
+	e := view(t, &pg{facts: f, accepts: map[string]bool{password: true}}, login("login", "shop", password))
+	if _, err := e.Update(t.Context(), mg); err != nil {
+		t.Fatal(err)
+	}
+	if c := mg.GetCondition(xpv2.TypeReady); c.Status != "False" || c.Reason != v1alpha1.ReasonPending {
+		t.Errorf("Ready is %s %s although the role still cannot log in", c.Status, c.Reason)
 	}
 }

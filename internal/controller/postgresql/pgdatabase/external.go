@@ -125,9 +125,18 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.PGDatabase) (managed
 	return managed.ExternalCreation{ConnectionDetails: e.connectionDetails(mg)}, e.apply(ctx, mg)
 }
 
-// Update what differs.
+// Update what differs, and look again: Ready is what is proven now, not what was before.
 func (e *external) Update(ctx context.Context, mg *v1alpha1.PGDatabase) (managed.ExternalUpdate, error) {
-	return managed.ExternalUpdate{ConnectionDetails: e.connectionDetails(mg)}, e.apply(ctx, mg)
+	u := managed.ExternalUpdate{ConnectionDetails: e.connectionDetails(mg)}
+	if err := e.apply(ctx, mg); err != nil {
+		return u, err
+	}
+	e.passwordRejected = false
+	o, err := e.Observe(ctx, mg)
+	if err == nil && !o.ResourceUpToDate {
+		setup.Mark(mg, setup.NotReady(v1alpha1.ReasonPending, "it still differs after an update: "+o.Diff))
+	}
+	return u, err
 }
 
 // Disconnect is nothing: connections are shared.

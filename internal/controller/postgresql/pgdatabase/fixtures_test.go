@@ -37,10 +37,8 @@ var (
 // password is what the Secret login holds. It must be in no error.
 const password = "s3ntinel"
 
-// pg is a server that does what it is told, and notes what it is asked. Embedded is nothing: what a test does not expect panics.
+// pg is a server that does what it is told, and notes what it is asked.
 type pg struct {
-	server
-
 	facts      *postgresql.Facts
 	observeErr error
 	// passwords that log in.
