@@ -134,6 +134,7 @@ func TestOwnSecret(t *testing.T) {
 		"Nobodys":         {"A Secret that nobody controls would be taken over.", database(controlled, checks("app")), true, nil, nil, nil, v1alpha1.ReasonConflict, 0},
 		"OtherController": {"Something else controls it.", database(controlled, checks("app")), true, ref("apps/v1", "Deployment", "es"), es("es", composite), nil, v1alpha1.ReasonConflict, 0},
 		"OtherGroup":      {"Another kind of this name controls it.", database(controlled, checks("app")), true, ref("example.org/v1", "ExternalSecret", "es"), es("es", composite), nil, v1alpha1.ReasonConflict, 0},
+		"OtherKind":       {"Another kind of the group controls it.", database(controlled, checks("app")), true, ref(v1, "PushSecret", "es"), es("es", composite), nil, v1alpha1.ReasonConflict, 0},
 		"OtherComposite":  {"Another composite had it delivered.", database(controlled, checks("app")), true, ref(v1, "ExternalSecret", "es"), es("es", ref("example.org/v1", "Tenant", "other")), nil, v1alpha1.ReasonConflict, 2},
 		"ByHand":          {"Somebody made the ExternalSecret by hand.", database(controlled, checks("app")), true, ref(v1, "ExternalSecret", "es"), es("es", nil), nil, v1alpha1.ReasonConflict, 2},
 		"Replaced":        {"The ExternalSecret is another one by now.", database(controlled, checks("app")), true, ref(v1, "ExternalSecret", "es"), es("later", composite), nil, v1alpha1.ReasonConflict, 2},
