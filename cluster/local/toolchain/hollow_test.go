@@ -8,7 +8,7 @@ import (
 )
 
 func TestHollow(t *testing.T) {
-	root, err := moduleRoot(t.Context())
+	root, err := Root(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

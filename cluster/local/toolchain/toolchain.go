@@ -33,7 +33,7 @@ func Binary(ctx context.Context, name string) (string, error) {
 // Ensure builds those of the named tools that are missing, in the given order, and returns the path of each. It writes to progress
 // what it builds, how many are left and how long each took; it writes nothing when all are there.
 func Ensure(ctx context.Context, names []string, progress io.Writer) (map[string]string, error) {
-	root, err := moduleRoot(ctx)
+	root, err := Root(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func ModuleDir(ctx context.Context, module string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("cannot find module %q: no tool module requires it", module)
 	}
-	root, err := moduleRoot(ctx)
+	root, err := Root(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -84,9 +84,9 @@ func downloadModule(ctx context.Context, dir, module string) (string, error) {
 	return m.Dir, nil
 }
 
-// moduleRoot returns the root folder of this project. It is found from this source file, so that the working directory does not
+// Root returns the root folder of this project. It is found from this source file, so that the working directory does not
 // matter, or, in an executable built with -trimpath, from the module that the working directory belongs to.
-func moduleRoot(ctx context.Context) (string, error) {
+func Root(ctx context.Context) (string, error) {
 	if _, file, _, ok := runtime.Caller(0); ok {
 		root := filepath.Join(filepath.Dir(file), "..", "..", "..")
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
