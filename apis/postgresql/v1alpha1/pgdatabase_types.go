@@ -110,7 +110,8 @@ type PGDatabaseParameters struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="locale is immutable"
 	Locale *string `json:"locale,omitempty"`
-	// Template that the database is created from. Any template but template0 can be busy, which delays creation.
+	// Template that the database is created from. It must be marked as a template (IS_TEMPLATE). Any but template0 can be busy, which
+	// delays creation.
 	// +optional
 	// +kubebuilder:default=template0
 	// +kubebuilder:validation:MinLength=1
