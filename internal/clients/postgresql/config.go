@@ -75,7 +75,7 @@ func (c Config) complete() (Config, error) {
 	setDefault(&c.ApplicationName, defaultApplication)
 	setDefault(&c.SSLMode, SSLVerifyFull)
 	switch {
-	case c.Host == "" || strings.ContainsAny(c.Host, "/@\x00 "):
+	case c.Host == "" || strings.ContainsAny(c.Host, "/@[]\x00 "):
 		return invalid("host %q is not a host name", c.Host)
 	case c.HostAddr != "" && net.ParseIP(c.HostAddr) == nil:
 		return invalid("hostaddr %q is not an IP address", c.HostAddr)

@@ -29,110 +29,114 @@ var forms = []func(string) string{
 
 // TestNoLeak breaks whatever can break and looks for the password in every error and in the server's log, which holds every statement.
 func TestNoLeak(t *testing.T) {
-	ctx := testContext(t)
-	cfg := managers["CreateDBCreateRole"]
-	i := open(t, cfg)
-	c := claim("leak")
-	var errs []error
-	note := func(err error) {
-		t.Helper()
-		if err == nil {
-			t.Error("expected an error")
-			return
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		cfg := pg.managers[admins]
+		i := open(t, cfg)
+		c := claim("leak")
+		var errs []error
+		note := func(err error) {
+			t.Helper()
+			if err == nil {
+				t.Error("expected an error")
+				return
+			}
+			errs = append(errs, err)
 		}
-		errs = append(errs, err)
-	}
-	_, err := i.Reserve(ctx, c)
-	must(t, "Reserve", err)
-	super(t, "postgres", `CREATE ROLE leak`)
-	_, err = i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: sentinel})
-	note(err)
-	super(t, "postgres", `DROP ROLE leak`)
-	must(t, "ensure", ensure(ctx, i, c, sentinel))
-	super(t, "postgres", `ALTER ROLE leak SUPERUSER`) // Our management role may not alter it now, and the server logs the statement.
-	_, err = i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: sentinel})
-	note(err)
-	super(t, "postgres", `ALTER ROLE leak NOSUPERUSER`)
-	note(i.CheckLogin(ctx, "leak", sentinel+"x", c.Database))
-	note(i.CheckLogin(ctx, sentinel[:8], sentinel, "no such database"))
-
-	for _, broken := range []func(*Config){
-		func(c *Config) { c.Host = "no-such-host.invalid"; c.HostAddr = "" },
-		func(c *Config) { c.Port = 1 },
-		func(c *Config) { c.CABundle = nil },
-		func(c *Config) { c.Host = "wrong.example.com" },
-		func(c *Config) { c.Database = "no such database" },
-		func(c *Config) {},
-	} {
-		o := open(t, cfg, func(c *Config) { c.Password = sentinel }, broken)
-		_, err := o.Probe(ctx)
+		_, err := i.Reserve(ctx, c)
+		must(t, "Reserve", err)
+		pg.super(t, "postgres", `CREATE ROLE leak`)
+		_, err = i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: sentinel})
 		note(err)
-	}
-	for _, err := range errs {
-		for ; err != nil; err = errors.Unwrap(err) {
-			if leaks(fmt.Sprintf("%v %+v %#v", err, err, err), sentinel, forms...) {
-				t.Error("an error holds the password") // Not which: it would be in the output.
+		pg.super(t, "postgres", `DROP ROLE leak`)
+		must(t, "ensure", ensure(ctx, i, c, sentinel))
+		pg.super(t, "postgres", `ALTER ROLE leak SUPERUSER`) // Our management role may not alter it now, and the server logs the statement.
+		_, err = i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: sentinel})
+		note(err)
+		pg.super(t, "postgres", `ALTER ROLE leak NOSUPERUSER`)
+		note(i.CheckLogin(ctx, "leak", sentinel+"x", c.Database))
+		note(i.CheckLogin(ctx, sentinel[:8], sentinel, "no such database"))
+
+		for _, broken := range []func(*Config){
+			func(c *Config) { c.Host = "no-such-host.invalid"; c.HostAddr = "" },
+			func(c *Config) { c.Port = 1 },
+			func(c *Config) { c.CABundle = nil },
+			func(c *Config) { c.Host = "wrong.example.com" },
+			func(c *Config) { c.Database = "no such database" },
+			func(c *Config) {},
+		} {
+			o := open(t, cfg, func(c *Config) { c.Password = sentinel }, broken)
+			_, err := o.Probe(ctx)
+			note(err)
+		}
+		for _, err := range errs {
+			for ; err != nil; err = errors.Unwrap(err) {
+				if leaks(fmt.Sprintf("%v %+v %#v", err, err, err), sentinel, forms...) {
+					t.Error("an error holds the password") // Not which: it would be in the output.
+				}
 			}
 		}
-	}
-	must(t, "remove", remove(ctx, i, c))
-	if leaks(logText(t), sentinel, forms...) {
-		t.Error("the server's log holds the password")
-	}
-	if !strings.Contains(logText(t), "CREATE ROLE") {
-		t.Error("the log does not hold statements, so this test proves nothing")
-	}
+		must(t, "remove", remove(ctx, i, c))
+		if leaks(pg.logText(t), sentinel, forms...) {
+			t.Error("the server's log holds the password")
+		}
+		if !strings.Contains(pg.logText(t), "CREATE ROLE") {
+			t.Error("the log does not hold statements, so this test proves nothing")
+		}
+	})
 }
 
 func TestTLS(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		mod    func(*Config)
-		want   func(error) bool
-		tls    bool
-	}{
-		"VerifyFull":  {reason: "The default works with the right CA and name.", mod: func(c *Config) {}, tls: true},
-		"UnknownCA":   {reason: "The system's CAs did not sign it.", mod: func(c *Config) { c.CABundle = nil }, want: IsUntrusted},
-		"OtherHost":   {reason: "The certificate is for another name, though the address is right.", mod: func(c *Config) { c.Host = "db.example.com" }, want: IsUntrusted},
-		"AddressHost": {reason: "The certificate names the address.", mod: func(c *Config) { c.Host, c.HostAddr = "127.0.0.1", "" }, tls: true},
-		"VerifyCA":    {reason: "The name does not matter.", mod: func(c *Config) { c.Host, c.SSLMode = "db.example.com", SSLVerifyCA }, tls: true},
-		"VerifyCAUnknown": {reason: "The CA does.", mod: func(c *Config) { c.CABundle, c.SSLMode = nil, SSLVerifyCA },
-			want: IsUntrusted},
-		"Require":   {reason: "Encrypted, whoever it is.", mod: func(c *Config) { c.Host, c.CABundle, c.SSLMode = "db.example.com", nil, SSLRequire }, tls: true},
-		"Disable":   {reason: "Only when it is said.", mod: func(c *Config) { c.SSLMode = SSLDisable }},
-		"RequireCA": {reason: "With a CA it is verified.", mod: func(c *Config) { c.SSLMode = SSLRequire; c.CABundle = otherCA(t) }, want: IsUntrusted},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			i := open(t, managers["CreateDBCreateRole"], tc.mod)
-			p, err := i.Probe(testContext(t))
-			if tc.want != nil {
-				if !tc.want(err) {
-					t.Errorf("%s\ngot %v", tc.reason, err)
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		cases := map[string]struct {
+			reason string
+			mod    func(*Config)
+			want   func(error) bool
+			tls    bool
+		}{
+			"VerifyFull":  {reason: "The default works with the right CA and name.", mod: func(c *Config) {}, tls: true},
+			"UnknownCA":   {reason: "The system's CAs did not sign it.", mod: func(c *Config) { c.CABundle = nil }, want: IsUntrusted},
+			"OtherHost":   {reason: "The certificate is for another name, though the address is right.", mod: func(c *Config) { c.Host = "db.example.com" }, want: IsUntrusted},
+			"AddressHost": {reason: "The certificate names the address.", mod: func(c *Config) { c.Host, c.HostAddr = "127.0.0.1", "" }, tls: true},
+			"VerifyCA":    {reason: "The name does not matter.", mod: func(c *Config) { c.Host, c.SSLMode = "db.example.com", SSLVerifyCA }, tls: true},
+			"VerifyCAUnknown": {reason: "The CA does.", mod: func(c *Config) { c.CABundle, c.SSLMode = nil, SSLVerifyCA },
+				want: IsUntrusted},
+			"Require":   {reason: "Encrypted, whoever it is.", mod: func(c *Config) { c.Host, c.CABundle, c.SSLMode = "db.example.com", nil, SSLRequire }, tls: true},
+			"Disable":   {reason: "Only when it is said.", mod: func(c *Config) { c.SSLMode = SSLDisable }},
+			"RequireCA": {reason: "With a CA it is verified.", mod: func(c *Config) { c.SSLMode = SSLRequire; c.CABundle = otherCA(t) }, want: IsUntrusted},
+		}
+		for name, tc := range cases {
+			t.Run(name, func(t *testing.T) {
+				i := open(t, pg.managers[admins], tc.mod)
+				p, err := i.Probe(testContext(t))
+				if tc.want != nil {
+					if !tc.want(err) {
+						t.Errorf("%s\ngot %v", tc.reason, err)
+					}
+					return
 				}
-				return
-			}
-			must(t, tc.reason, err)
-			if got := p.TLSVersion != ""; got != tc.tls {
-				t.Errorf("%s\nTLS: %t", tc.reason, got)
-			}
-		})
-	}
-	for name, mod := range map[string]func(*Config){
-		"Prefer":   func(c *Config) { c.SSLMode = "prefer" },
-		"NoPEM":    func(c *Config) { c.CABundle = []byte("x") },
-		"HalfPair": func(c *Config) { c.ClientCert = c.CABundle },
-		"Socket":   func(c *Config) { c.Host = "/var/run/postgresql" },
-		"Template": func(c *Config) { c.Database = "template1" },
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := managers["CreateDBCreateRole"]
-			mod(&c)
-			if _, err := New(c); err == nil {
-				t.Error("the configuration was accepted")
-			}
-		})
-	}
+				must(t, tc.reason, err)
+				if got := p.TLSVersion != ""; got != tc.tls {
+					t.Errorf("%s\nTLS: %t", tc.reason, got)
+				}
+			})
+		}
+		for name, mod := range map[string]func(*Config){
+			"Prefer":   func(c *Config) { c.SSLMode = "prefer" },
+			"NoPEM":    func(c *Config) { c.CABundle = []byte("x") },
+			"HalfPair": func(c *Config) { c.ClientCert = c.CABundle },
+			"Socket":   func(c *Config) { c.Host = "/var/run/postgresql" },
+			"Template": func(c *Config) { c.Database = "template1" },
+		} {
+			t.Run(name, func(t *testing.T) {
+				c := pg.managers[admins]
+				mod(&c)
+				if _, err := New(c); err == nil {
+					t.Error("the configuration was accepted")
+				}
+			})
+		}
+	})
 }
 
 func otherCA(t *testing.T) []byte {
@@ -205,52 +209,54 @@ func TestHostileServer(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	ctx := testContext(t)
-	cfg := managers["CreateDBCreateRole"]
-	i := open(t, cfg)
-	super(t, "postgres", `CREATE ROLE weak LOGIN PASSWORD `+literal(func() string { v, _ := verifier(hostile); return v }()))
-	t.Cleanup(func() { super(t, "postgres", `DROP ROLE weak`) })
-	weak := open(t, cfg, func(c *Config) { c.Username = "weak" })
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		cfg := pg.managers[admins]
+		i := open(t, cfg)
+		pg.super(t, "postgres", `CREATE ROLE weak LOGIN PASSWORD `+literal(func() string { v, _ := verifier(hostile); return v }()))
+		t.Cleanup(func() { pg.super(t, "postgres", `DROP ROLE weak`) })
+		weak := open(t, cfg, func(c *Config) { c.Username = "weak" })
 
-	p, err := weak.Probe(ctx)
-	must(t, "Probe", err)
-	if want := "CREATEDB CREATEROLE"; !strings.HasSuffix(strings.Join(p.Missing, " "), want) {
-		t.Errorf("missing: %v, want %s", p.Missing, want)
-	}
-	p, err = i.Probe(ctx)
-	must(t, "Probe", err)
-	if len(p.Missing) > 0 || p.Identity == "" || p.ReadOnly || p.Superuser {
-		t.Errorf("Probe: %+v", p)
-	}
+		p, err := weak.Probe(ctx)
+		must(t, "Probe", err)
+		if want := "CREATEDB CREATEROLE"; !strings.HasSuffix(strings.Join(p.Missing, " "), want) {
+			t.Errorf("missing: %v, want %s", p.Missing, want)
+		}
+		p, err = i.Probe(ctx)
+		must(t, "Probe", err)
+		if len(p.Missing) > 0 || p.Identity == "" || p.ReadOnly || p.Superuser {
+			t.Errorf("Probe: %+v", p)
+		}
 
-	if err := i.CheckLogin(ctx, "nobody", "x", "postgres"); !IsLoginRejected(err) {
-		t.Errorf("unknown role: %v", err)
-	}
-	if err := i.CheckLogin(ctx, "weak", hostile, "nowhere"); !IsNotFound(err) {
-		t.Errorf("unknown database: %v", err)
-	}
-	noRegistry := open(t, cfg, func(c *Config) { c.Username, c.RegistryDatabase = "weak", "weak registry" })
-	if _, err := noRegistry.Reserve(ctx, claim("x")); !IsInsufficientPrivilege(err) || !strings.Contains(MissingPrivilege(err), "CREATEDB") {
-		t.Errorf("without CREATEDB: %v", err)
-	}
-	short, cancel := context.WithCancel(ctx)
-	cancel()
-	if _, err := i.Observe(short, Names{"x", "x"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+		if err := i.CheckLogin(ctx, "nobody", "x", "postgres"); !IsLoginRejected(err) {
+			t.Errorf("unknown role: %v", err)
+		}
+		if err := i.CheckLogin(ctx, "weak", hostile, "nowhere"); !IsNotFound(err) {
+			t.Errorf("unknown database: %v", err)
+		}
+		noRegistry := open(t, cfg, func(c *Config) { c.Username, c.RegistryDatabase = "weak", "weak registry" })
+		if _, err := noRegistry.Reserve(ctx, claim("x")); !IsInsufficientPrivilege(err) || !strings.Contains(MissingPrivilege(err), "CREATEDB") {
+			t.Errorf("without CREATEDB: %v", err)
+		}
+		short, cancel := context.WithCancel(ctx)
+		cancel()
+		if _, err := i.Observe(short, Names{"x", "x"}); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
 
-	readOnly := claim("read only")
-	must(t, "ensure", ensure(ctx, i, readOnly, hostile))
-	super(t, "postgres", `ALTER ROLE "ad min" SET default_transaction_read_only = on`)
-	standby := open(t, cfg)
-	f, err := standby.Observe(ctx, readOnly.Names)
-	must(t, "Observe", err)
-	if !f.Server.ReadOnly {
-		t.Error("a read-only server was not noticed")
-	}
-	if _, err := standby.EnsureRole(ctx, readOnly, RoleSpec{ConnectionLimit: 3}); !IsReadOnly(err) {
-		t.Errorf("read only: %v", err)
-	}
-	super(t, "postgres", `ALTER ROLE "ad min" RESET default_transaction_read_only`)
-	must(t, "remove", remove(ctx, i, readOnly))
+		readOnly := claim("read only")
+		must(t, "ensure", ensure(ctx, i, readOnly, hostile))
+		pg.super(t, "postgres", `ALTER ROLE terdut_admin SET default_transaction_read_only = on`)
+		standby := open(t, cfg)
+		f, err := standby.Observe(ctx, readOnly.Names)
+		must(t, "Observe", err)
+		if !f.Server.ReadOnly {
+			t.Error("a read-only server was not noticed")
+		}
+		if _, err := standby.EnsureRole(ctx, readOnly, RoleSpec{ConnectionLimit: 3}); !IsReadOnly(err) {
+			t.Errorf("read only: %v", err)
+		}
+		pg.super(t, "postgres", `ALTER ROLE terdut_admin RESET default_transaction_read_only`)
+		must(t, "remove", remove(ctx, i, readOnly))
+	})
 }

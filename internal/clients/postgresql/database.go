@@ -201,14 +201,14 @@ func (s *session) dropDatabase(ctx context.Context, name string, open, terminate
 	case err != nil:
 		return err
 	case n > 0 && terminate:
-		_, err := s.exec(ctx, OpTerminateSessions, name, "DROP DATABASE IF EXISTS "+ident(name)+" WITH (FORCE)")
-		return err
+		_, err = s.exec(ctx, OpTerminateSessions, name, "DROP DATABASE IF EXISTS "+ident(name)+" WITH (FORCE)")
 	case n > 0:
 		return &InUseError{Database: name, Sessions: n}
+	default:
+		_, err = s.exec(ctx, OpDropDatabase, name, "DROP DATABASE IF EXISTS "+ident(name))
 	}
-	_, err = s.exec(ctx, OpDropDatabase, name, "DROP DATABASE IF EXISTS "+ident(name))
 	if hasCode(err, "55006") {
-		n, _ := s.sessions(ctx, name)
+		n, _ := s.sessions(ctx, name) // The server's message is enough without.
 		return &InUseError{Database: name, Sessions: n, Message: err.Error()}
 	}
 	return err

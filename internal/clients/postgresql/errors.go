@@ -110,7 +110,8 @@ func (e *IdentityChangedError) Error() string {
 	return fmt.Sprintf("%s %q is not the one that is recorded: an admin can accept it with an adoption", e.Kind, e.Name)
 }
 
-// An InUseError says how many sessions keep a database from being dropped. Sessions is 0 when something else does, which Message names.
+// An InUseError says how many sessions keep a database from being dropped. Message is the server's, when it was what noticed: something
+// else may hold the database, for example a prepared transaction.
 type InUseError struct {
 	Database string
 	Sessions int
@@ -118,10 +119,14 @@ type InUseError struct {
 }
 
 func (e *InUseError) Error() string {
-	if e.Sessions == 0 {
-		return fmt.Sprintf("database %q is in use: %s", e.Database, e.Message)
+	s := fmt.Sprintf("database %q is in use", e.Database)
+	if e.Sessions > 0 || e.Message == "" {
+		s += fmt.Sprintf(" by %d sessions", e.Sessions)
 	}
-	return fmt.Sprintf("database %q is in use by %d sessions", e.Database, e.Sessions)
+	if e.Message != "" {
+		s += ": " + e.Message
+	}
+	return s
 }
 
 func as[T error](err error) bool { var t T; return errors.As(err, &t) }
@@ -150,8 +155,9 @@ func IsDataLost(err error) bool { return as[*DataLostError](err) }
 // IsIdentityChanged says that an object or the server is not the recorded one.
 func IsIdentityChanged(err error) bool { return as[*IdentityChangedError](err) }
 
-// IsInUse says that sessions, or what else holds a database or template (55006), are in the way.
-func IsInUse(err error) bool { return as[*InUseError](err) || hasCode(err, "55006") }
+// IsInUse says that sessions, or what else holds a database or template (55006), are in the way, or somebody's lock that was waited for
+// in vain (55P03).
+func IsInUse(err error) bool { return as[*InUseError](err) || hasCode(err, "55006", "55P03") }
 
 // IsNotFound says that a database (3D000), schema (3F000), role or other object (42704) does not exist.
 func IsNotFound(err error) bool { return hasCode(err, "3D000", "3F000", "42704") }

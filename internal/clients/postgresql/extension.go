@@ -28,61 +28,10 @@ func (e Extension) Satisfies(x ExtensionSpec) bool {
 	return e.Name == x.Name && (x.Version == "" || x.Version == e.Version) && (x.Schema == "" || x.Schema == e.Schema)
 }
 
-// An AvailableExtension is one that the host has.
-type AvailableExtension struct {
-	Name string
-	// Default version, and all that can be created directly.
-	Default  string
-	Versions []string
-	// Superuser says that the default version can only be created by a superuser, unless Trusted says that an owner can.
-	Superuser, Trusted bool
-	// Schema that it insists on, usually empty.
-	Schema string
-	// Requires names the extensions that have to be there first.
-	Requires []string
-}
-
 // An ExtensionResult says what became of one extension. Err is nil when it is as asked for.
 type ExtensionResult struct {
 	Extension
 	Err error
-}
-
-// AvailableExtensions returns those of the named extensions that the host has. One statement; nothing in a tenant's database.
-func (i *Instance) AvailableExtensions(ctx context.Context, names []string) (map[string]AvailableExtension, error) {
-	var out map[string]AvailableExtension
-	read := func(s *session) (err error) {
-		out, err = s.available(ctx, names)
-		return err
-	}
-	err := i.with(ctx, management, i.cfg.RegistryDatabase, read)
-	if hasCode(err, "3D000") {
-		err = i.with(ctx, management, i.cfg.Database, read)
-	}
-	return out, err
-}
-
-func (s *session) available(ctx context.Context, names []string) (map[string]AvailableExtension, error) {
-	list, err := rows(ctx, s, OpRead, "available extensions", `SELECT e.name, coalesce(e.default_version, ''), array_agg(v.version ORDER BY v.version),
-		coalesce(bool_or(v.superuser) FILTER (WHERE v.version = e.default_version), false),
-		coalesce(bool_or(v.trusted) FILTER (WHERE v.version = e.default_version), false),
-		coalesce(max(v.schema) FILTER (WHERE v.version = e.default_version), ''),
-		coalesce((array_agg(v.requires::text[]) FILTER (WHERE v.version = e.default_version AND v.requires IS NOT NULL))[1:1][:], '{}')
-		FROM pg_available_extensions e JOIN pg_available_extension_versions v ON v.name = e.name
-		WHERE e.name = ANY($1::text[]::name[]) GROUP BY e.name, e.default_version`, []any{names},
-		func(row pgx.CollectableRow) (AvailableExtension, error) {
-			a, requires := AvailableExtension{}, [][]string{}
-			err := row.Scan(&a.Name, &a.Default, &a.Versions, &a.Superuser, &a.Trusted, &a.Schema, &requires)
-			for _, r := range requires {
-				a.Requires = append(a.Requires, r...)
-			}
-			return a, err
-		})
-	out := map[string]AvailableExtension{}
-	for _, a := range list {
-		out[a.Name] = a
-	}
-	return out, err
 }
 
 // Extensions that are installed in a database, in a session of its own.
@@ -181,6 +130,12 @@ func (s *session) ensureExtension(ctx context.Context, c Claim, x ExtensionSpec,
 		}
 	}
 	e, ok := installed[x.Name]
+	if ok && e.Satisfies(x) {
+		return nil
+	}
+	if err := s.possible(ctx, x, e); err != nil {
+		return err
+	}
 	if !ok {
 		return s.createExtension(ctx, c, x)
 	}
@@ -199,17 +154,22 @@ func (s *session) ensureExtension(ctx context.Context, c Claim, x ExtensionSpec,
 	return nil
 }
 
-// createExtension always states a schema: without, the extension would go to the first schema of our search path, which is pg_catalog.
+// createExtension states a schema, unless the extension has one of its own, which it makes when it is missing. Without either, the
+// extension would go to the first schema of our search path, which is pg_catalog.
 func (s *session) createExtension(ctx context.Context, c Claim, x ExtensionSpec) error {
 	if x.Schema == "" {
 		available, err := s.available(ctx, []string{x.Name})
 		if err != nil {
 			return err
 		}
-		x.Schema = available[x.Name].Schema
-		setDefault(&x.Schema, "public")
+		if available[x.Name].Schema == "" {
+			x.Schema = "public"
+		}
 	}
-	sql := "CREATE EXTENSION " + ident(x.Name) + " SCHEMA " + ident(x.Schema)
+	sql := "CREATE EXTENSION " + ident(x.Name)
+	if x.Schema != "" {
+		sql += " SCHEMA " + ident(x.Schema)
+	}
 	if x.Version != "" {
 		sql += " VERSION " + ident(x.Version)
 	}

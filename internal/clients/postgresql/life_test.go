@@ -7,150 +7,154 @@ import (
 )
 
 func TestLife(t *testing.T) {
-	for manager, cfg := range managers {
-		t.Run(manager, func(t *testing.T) {
-			ctx := testContext(t)
-			i := open(t, cfg)
-			c := claim("life " + manager)
+	each(t, ends, func(t *testing.T, pg *testServer, manager string, cfg Config) {
+		ctx := testContext(t)
+		i := open(t, cfg)
+		c := claim("life " + manager)
 
-			f, err := i.Observe(ctx, c.Names)
-			must(t, "Observe", err)
-			if d := f.DecideDatabase(c.Owner, Consents{}); d.Verdict != Free {
-				t.Fatalf("before: verdict %s", d.Verdict)
-			}
-			must(t, "ensure", ensure(ctx, i, c, hostile))
-			must(t, "ensure again", ensure(ctx, i, c, hostile))
+		f, err := i.Observe(ctx, c.Names)
+		must(t, "Observe", err)
+		if d := f.DecideDatabase(c.Owner, Consents{}); d.Verdict != Free {
+			t.Fatalf("before: verdict %s", d.Verdict)
+		}
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		must(t, "ensure again", ensure(ctx, i, c, hostile))
 
-			f, err = i.Observe(ctx, c.Names)
-			must(t, "Observe", err)
-			if d := f.DecideDatabase(c.Owner, Consents{}); d.Verdict != Ours || d.Condition != Present {
-				t.Errorf("database: verdict %s, %s", d.Verdict, d.Condition)
-			}
-			if d := f.DecideRole(c.Owner, Consents{}); d.Verdict != Ours || d.Condition != Present {
-				t.Errorf("role: verdict %s, %s", d.Verdict, d.Condition)
-			}
-			if diff := cmp.Diff([]string{}, append(f.RoleDrift(anyRole), f.DatabaseDrift(anyDatabase)...)); diff != "" {
-				t.Errorf("drift after create: -want, +got:\n%s", diff)
-			}
-			if f.RoleRecord.CredentialVersion != "1" || f.RoleRecord.OID != f.Role.OID || f.DatabaseRecord.OID != f.Database.OID {
-				t.Errorf("records: %+v, %+v", f.RoleRecord, f.DatabaseRecord)
-			}
-			if f.Server.Identity == "" || f.Server.TLSVersion == "" || f.Server.Version < MinimumVersion || f.Server.ReadOnly {
-				t.Errorf("server: %+v", f.Server)
-			}
+		f, err = i.Observe(ctx, c.Names)
+		must(t, "Observe", err)
+		if d := f.DecideDatabase(c.Owner, Consents{}); d.Verdict != Ours || d.Condition != Present {
+			t.Errorf("database: verdict %s, %s", d.Verdict, d.Condition)
+		}
+		if d := f.DecideRole(c.Owner, Consents{}); d.Verdict != Ours || d.Condition != Present {
+			t.Errorf("role: verdict %s, %s", d.Verdict, d.Condition)
+		}
+		if diff := cmp.Diff([]string{}, append(f.RoleDrift(anyRole), f.DatabaseDrift(anyDatabase)...)); diff != "" {
+			t.Errorf("drift after create: -want, +got:\n%s", diff)
+		}
+		if f.RoleRecord.CredentialVersion != "1" || f.RoleRecord.OID != f.Role.OID || f.DatabaseRecord.OID != f.Database.OID {
+			t.Errorf("records: %+v, %+v", f.RoleRecord, f.DatabaseRecord)
+		}
+		if f.Server.Identity == "" || f.Server.TLSVersion == "" || f.Server.Version < MinimumVersion || f.Server.ReadOnly {
+			t.Errorf("server: %+v", f.Server)
+		}
 
-			must(t, "drop database", i.DropDatabase(ctx, c, false))
-			must(t, "drop database again", i.DropDatabase(ctx, c, false))
-			kept, err := i.DropRole(ctx, c)
-			must(t, "drop role", err)
-			_, err = i.DropRole(ctx, c)
-			must(t, "drop role again", err)
-			if n := exists(t, registryOf(cfg), c.Database); n != 0 || len(kept) > 0 {
-				t.Errorf("after deletion %d things are left, kept %v", n, kept)
-			}
-		})
-	}
+		must(t, "drop database", i.DropDatabase(ctx, c, false))
+		must(t, "drop database again", i.DropDatabase(ctx, c, false))
+		kept, err := i.DropRole(ctx, c)
+		must(t, "drop role", err)
+		_, err = i.DropRole(ctx, c)
+		must(t, "drop role again", err)
+		if n := pg.exists(t, registryOf(cfg), c.Database); n != 0 || len(kept) > 0 {
+			t.Errorf("after deletion %d things are left, kept %v", n, kept)
+		}
+	})
 }
 
 // TestRevokedMembership: the management role gets back what it needs, even when somebody took it away.
 func TestRevokedMembership(t *testing.T) {
-	ctx := testContext(t)
-	i := open(t, managers["CreateDBCreateRole"])
-	c := claim("revoked")
-	must(t, "ensure", ensure(ctx, i, c, hostile))
-	super(t, "postgres", `SET ROLE "ad min"`, `REVOKE "revoked" FROM "ad min"`)
-	f, err := i.Observe(ctx, c.Names)
-	must(t, "Observe", err)
-	if diff := cmp.Diff([]string{"membership"}, f.DatabaseDrift(anyDatabase)); diff != "" {
-		t.Errorf("drift: -want, +got:\n%s", diff)
-	}
-	if ask[bool](t, "postgres", `SELECT EXISTS (SELECT FROM pg_auth_members WHERE member = '"revoked"'::regrole)`) {
-		t.Error("the owner role is a member of something")
-	}
-	must(t, "remove", remove(ctx, i, c))
-	if n := exists(t, defaultRegistry, c.Database); n != 0 {
-		t.Errorf("%d things are left", n)
-	}
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins])
+		c := claim("revoked")
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		pg.super(t, "postgres", `SET ROLE terdut_admin`, `REVOKE "revoked" FROM terdut_admin`)
+		f, err := i.Observe(ctx, c.Names)
+		must(t, "Observe", err)
+		if diff := cmp.Diff([]string{"membership"}, f.DatabaseDrift(anyDatabase)); diff != "" {
+			t.Errorf("drift: -want, +got:\n%s", diff)
+		}
+		if ask[bool](t, pg, "postgres", `SELECT EXISTS (SELECT FROM pg_auth_members WHERE member = '"revoked"'::regrole)`) {
+			t.Error("the owner role is a member of something")
+		}
+		must(t, "remove", remove(ctx, i, c))
+		if n := pg.exists(t, defaultRegistry, c.Database); n != 0 {
+			t.Errorf("%d things are left", n)
+		}
+	})
 }
 
 func TestNames(t *testing.T) {
-	names := []string{"my-app", "UPPER", "Select", "user", `a"b`, `a'b`, `a;drop database postgres;--`, "$1", `a\b`, "a%b", "a/b?x=1", " leading", "é漢字"}
-	longest := ""
-	for len(longest) < MaxNameBytes {
-		longest += "a"
-	}
-	names = append(names, longest)
-	for manager, cfg := range managers {
-		t.Run(manager, func(t *testing.T) {
-			i := open(t, cfg)
-			for n, name := range names {
-				if manager == "Superuser" && n%3 != 1 {
-					continue // The statements are the same; some are enough.
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		names := []string{"my-app", "UPPER", "Select", "user", `a"b`, `a'b`, `a;drop database postgres;--`, "$1", `a\b`, "a%b", "a/b?x=1", " leading", "é漢字"}
+		longest := ""
+		for len(longest) < MaxNameBytes {
+			longest += "a"
+		}
+		names = append(names, longest)
+		for manager, cfg := range pg.managers {
+			t.Run(manager, func(t *testing.T) {
+				i := open(t, cfg)
+				for n, name := range names {
+					if manager == supers && n%3 != 1 {
+						continue // The statements are the same; some are enough.
+					}
+					t.Run(name, func(t *testing.T) {
+						ctx := testContext(t)
+						c := claim(name)
+						must(t, "ensure", ensure(ctx, i, c, hostile))
+						if n := pg.exists(t, registryOf(cfg), name); n != 4 {
+							t.Errorf("%d of database, role and their two records have exactly this name", n)
+						}
+						_, err := i.EnsureExtensions(ctx, c, []ExtensionSpec{{Name: "citext"}})
+						must(t, "extensions", err)
+						must(t, "drift", func() error {
+							_, err := i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: 3, Password: "other"})
+							return err
+						}())
+						_, err = i.EnsureDatabase(ctx, c, DatabaseSpec{ConnectionLimit: 4})
+						must(t, "drift", err)
+						must(t, "login", i.CheckLogin(ctx, c.Role, "other", c.Database))
+						must(t, "remove", remove(ctx, i, c))
+						if n := pg.exists(t, registryOf(cfg), name); n != 0 {
+							t.Errorf("%d things are left", n)
+						}
+					})
 				}
-				t.Run(name, func(t *testing.T) {
-					ctx := testContext(t)
-					c := claim(name)
-					must(t, "ensure", ensure(ctx, i, c, hostile))
-					if n := exists(t, registryOf(cfg), name); n != 4 {
-						t.Errorf("%d of database, role and their two records have exactly this name", n)
-					}
-					_, err := i.EnsureExtensions(ctx, c, []ExtensionSpec{{Name: "citext"}})
-					must(t, "extensions", err)
-					must(t, "drift", func() error {
-						_, err := i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: 3, Password: "other"})
-						return err
-					}())
-					_, err = i.EnsureDatabase(ctx, c, DatabaseSpec{ConnectionLimit: 4})
-					must(t, "drift", err)
-					must(t, "login", i.CheckLogin(ctx, c.Role, "other", c.Database))
-					must(t, "remove", remove(ctx, i, c))
-					if n := exists(t, registryOf(cfg), name); n != 0 {
-						t.Errorf("%d things are left", n)
-					}
-				})
-			}
-			if got := ask[int](t, "postgres", "SELECT count(*) FROM pg_database WHERE datname IN ('postgres', 'template1')"); got != 2 {
-				t.Error("a second statement ran")
-			}
-		})
-	}
+				if got := ask[int](t, pg, "postgres", "SELECT count(*) FROM pg_database WHERE datname IN ('postgres', 'template1')"); got != 2 {
+					t.Error("a second statement ran")
+				}
+			})
+		}
+	})
 }
 
 func TestRefusedNames(t *testing.T) {
-	i := open(t, managers["Superuser"])
-	before := i.Stats()
-	cases := map[string]struct {
-		reason string
-		names  Names
-	}{
-		"DatabaseTooLong": {reason: "The server would cut it.", names: Names{Database: longName(64), Role: "x"}},
-		"RoleTooLong":     {reason: "The limit is in bytes, not characters.", names: Names{Database: "x", Role: "é" + longName(62)}},
-		"EmptyDatabase":   {reason: "There is no such thing.", names: Names{Role: "x"}},
-		"NUL":             {reason: "The protocol ends strings at it.", names: Names{Database: "a\x00b", Role: "x"}},
-		"NotUTF8":         {reason: "It would not come back as it is.", names: Names{Database: "\xff", Role: "x"}},
-		"SystemRole":      {reason: "PostgreSQL keeps the prefix pg_.", names: Names{Database: "x", Role: "pg_mine"}},
-		"Public":          {reason: "It is a keyword even when quoted.", names: Names{Database: "x", Role: "public"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			ctx := testContext(t)
-			c := claim("x")
-			c.Names = tc.names
-			_, observe := i.Observe(ctx, c.Names)
-			_, reserve := i.Reserve(ctx, c)
-			_, role := i.EnsureRole(ctx, c, anyRole)
-			_, database := i.EnsureDatabase(ctx, c, anyDatabase)
-			_, dropRole := i.DropRole(ctx, c)
-			for _, err := range []error{observe, reserve, role, database, dropRole, i.DropDatabase(ctx, c, true)} {
-				if !IsInvalidName(err) {
-					t.Errorf("%s\nwant an invalid name, got %v", tc.reason, err)
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		i := open(t, pg.managers[supers])
+		before := i.Stats()
+		cases := map[string]struct {
+			reason string
+			names  Names
+		}{
+			"DatabaseTooLong": {reason: "The server would cut it.", names: Names{Database: longName(64), Role: "x"}},
+			"RoleTooLong":     {reason: "The limit is in bytes, not characters.", names: Names{Database: "x", Role: "é" + longName(62)}},
+			"EmptyDatabase":   {reason: "There is no such thing.", names: Names{Role: "x"}},
+			"NUL":             {reason: "The protocol ends strings at it.", names: Names{Database: "a\x00b", Role: "x"}},
+			"NotUTF8":         {reason: "It would not come back as it is.", names: Names{Database: "\xff", Role: "x"}},
+			"SystemRole":      {reason: "PostgreSQL keeps the prefix pg_.", names: Names{Database: "x", Role: "pg_mine"}},
+			"Public":          {reason: "It is a keyword even when quoted.", names: Names{Database: "x", Role: "public"}},
+		}
+		for name, tc := range cases {
+			t.Run(name, func(t *testing.T) {
+				ctx := testContext(t)
+				c := claim("x")
+				c.Names = tc.names
+				_, observe := i.Observe(ctx, c.Names)
+				_, reserve := i.Reserve(ctx, c)
+				_, role := i.EnsureRole(ctx, c, anyRole)
+				_, database := i.EnsureDatabase(ctx, c, anyDatabase)
+				_, dropRole := i.DropRole(ctx, c)
+				for _, err := range []error{observe, reserve, role, database, dropRole, i.DropDatabase(ctx, c, true)} {
+					if !IsInvalidName(err) {
+						t.Errorf("%s\nwant an invalid name, got %v", tc.reason, err)
+					}
 				}
-			}
-		})
-	}
-	if diff := cmp.Diff(before, i.Stats()); diff != "" {
-		t.Errorf("something was sent: -want, +got:\n%s", diff)
-	}
+			})
+		}
+		if diff := cmp.Diff(before, i.Stats()); diff != "" {
+			t.Errorf("something was sent: -want, +got:\n%s", diff)
+		}
+	})
 }
 
 func longName(n int) string {

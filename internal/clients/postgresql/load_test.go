@@ -13,218 +13,234 @@ import (
 
 // TestTemplateInUse: somebody in template1 is in nobody's way, and we are never there.
 func TestTemplateInUse(t *testing.T) {
-	ctx := testContext(t)
-	i := open(t, managers["CreateDBCreateRole"])
-	connect(t, "template1")
-	c := claim("template in use")
-	must(t, "ensure", ensure(ctx, i, c, hostile))
-	must(t, "remove", remove(ctx, i, c))
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins])
+		pg.connect(t, "template1")
+		c := claim("template in use")
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		must(t, "remove", remove(ctx, i, c))
 
-	// A template that is busy keeps the role, and is told apart.
-	must(t, "reserve", func() error { _, err := i.Reserve(ctx, c); return err }())
-	_, err := i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: hostile})
-	must(t, "role", err)
-	if _, err := i.EnsureDatabase(ctx, c, DatabaseSpec{ConnectionLimit: -1, Template: "template1"}); !IsInUse(err) {
-		t.Errorf("a busy template: %v", err)
-	}
-	must(t, "ensure", ensure(ctx, i, c, hostile))
-	must(t, "remove", remove(ctx, i, c))
+		// A template that is busy keeps the role, and is told apart.
+		must(t, "reserve", func() error { _, err := i.Reserve(ctx, c); return err }())
+		_, err := i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: hostile})
+		must(t, "role", err)
+		if _, err := i.EnsureDatabase(ctx, c, DatabaseSpec{ConnectionLimit: -1, Template: "template1"}); !IsInUse(err) {
+			t.Errorf("a busy template: %v", err)
+		}
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		must(t, "remove", remove(ctx, i, c))
+	})
 }
 
 // TestTenantsApart: nobody but owner and management role gets into a database.
 func TestTenantsApart(t *testing.T) {
-	ctx := testContext(t)
-	i := open(t, managers["CreateDBCreateRole"])
-	a, b := claim("tenant a"), claim("tenant b")
-	must(t, "ensure", ensure(ctx, i, a, hostile))
-	must(t, "ensure", ensure(ctx, i, b, hostile))
-	if err := i.CheckLogin(ctx, b.Role, hostile, a.Database); !IsInsufficientPrivilege(err) {
-		t.Errorf("a tenant in the other's database: %v", err)
-	}
-	if err := i.CheckLogin(ctx, b.Role, hostile, defaultRegistry); !IsInsufficientPrivilege(err) {
-		t.Errorf("a tenant in the registry: %v", err)
-	}
-	_, err := i.Extensions(ctx, a.Database)
-	must(t, "the management role", err)
-	must(t, "remove", remove(ctx, i, a))
-	must(t, "remove", remove(ctx, i, b))
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins])
+		a, b := claim("tenant a"), claim("tenant b")
+		must(t, "ensure", ensure(ctx, i, a, hostile))
+		must(t, "ensure", ensure(ctx, i, b, hostile))
+		if err := i.CheckLogin(ctx, b.Role, hostile, a.Database); !IsInsufficientPrivilege(err) {
+			t.Errorf("a tenant in the other's database: %v", err)
+		}
+		if err := i.CheckLogin(ctx, b.Role, hostile, defaultRegistry); !IsInsufficientPrivilege(err) {
+			t.Errorf("a tenant in the registry: %v", err)
+		}
+		_, err := i.Extensions(ctx, a.Database)
+		must(t, "the management role", err)
+		must(t, "remove", remove(ctx, i, a))
+		must(t, "remove", remove(ctx, i, b))
+	})
 }
 
 // TestAtRest counts what an observation costs.
 func TestAtRest(t *testing.T) {
-	ctx := testContext(t)
-	i := open(t, managers["CreateDBCreateRole"])
-	c := claim("rest")
-	must(t, "ensure", ensure(ctx, i, c, hostile))
-	before := i.Stats()
-	const polls = 10
-	for range polls {
-		_, err := i.Observe(ctx, c.Names)
-		must(t, "Observe", err)
-	}
-	after := i.Stats()
-	if n := after.ManagementStatements - before.ManagementStatements; n != 2*polls {
-		t.Errorf("%d statements in %d observations, want 2 each", n, polls)
-	}
-	before.ManagementStatements = after.ManagementStatements
-	if after != before {
-		t.Errorf("something else happened: before %+v, after %+v", before, after)
-	}
-	must(t, "remove", remove(ctx, i, c))
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins])
+		c := claim("rest")
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		before := i.Stats()
+		const polls = 10
+		for range polls {
+			_, err := i.Observe(ctx, c.Names)
+			must(t, "Observe", err)
+		}
+		after := i.Stats()
+		if n := after.ManagementStatements - before.ManagementStatements; n != 2*polls {
+			t.Errorf("%d statements in %d observations, want 2 each", n, polls)
+		}
+		before.ManagementStatements = after.ManagementStatements
+		if after != before {
+			t.Errorf("something else happened: before %+v, after %+v", before, after)
+		}
+		must(t, "remove", remove(ctx, i, c))
+	})
 }
 
 // TestMany makes and removes many claims at once, through few connections, while the server counts them.
 func TestMany(t *testing.T) {
-	const claims, bound = 12, 3
-	ctx, cancel := context.WithTimeout(testContext(t), 50*time.Second)
-	defer cancel()
-	cfg := managers["CreateDBCreateRole"]
-	i := open(t, cfg, func(c *Config) { c.MaxConnections, c.ApplicationName = bound, "many" })
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		const claims, bound = 12, 3
+		ctx, cancel := context.WithTimeout(testContext(t), 50*time.Second)
+		defer cancel()
+		cfg := pg.managers[admins]
+		i := open(t, cfg, func(c *Config) { c.MaxConnections, c.ApplicationName = bound, "many" })
 
-	watch, stop := context.WithCancel(ctx)
-	most, watching := 0, sync.WaitGroup{}
-	conn := connect(t, "postgres")
-	watching.Go(func() {
-		for watch.Err() == nil {
-			n := 0
-			if conn.QueryRow(watch, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'many'").Scan(&n) == nil {
-				most = max(most, n)
+		watch, stop := context.WithCancel(ctx)
+		most, watching := 0, sync.WaitGroup{}
+		conn := pg.connect(t, "postgres")
+		watching.Go(func() {
+			for watch.Err() == nil {
+				n := 0
+				if conn.QueryRow(watch, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'many'").Scan(&n) == nil {
+					most = max(most, n)
+				}
 			}
+		})
+		for _, step := range []func(context.Context, *Instance, Claim) error{
+			func(ctx context.Context, i *Instance, c Claim) error {
+				if err := ensure(ctx, i, c, hostile); err != nil {
+					return err
+				}
+				_, err := i.EnsureExtensions(ctx, c, []ExtensionSpec{{Name: "citext"}})
+				return err
+			},
+			remove,
+		} {
+			g, gctx := errgroup.WithContext(ctx)
+			for n := range claims {
+				c := claim(fmt.Sprintf("many %d", n))
+				c.Owner.UID = c.Database
+				g.Go(func() error { return step(gctx, i, c) })
+			}
+			must(t, "concurrent work", g.Wait())
+		}
+		stop()
+		watching.Wait()
+		if most > bound || most < 2 {
+			t.Errorf("the server saw %d connections at once, the bound is %d", most, bound)
+		}
+		if n := ask[int](t, pg, defaultRegistry, "SELECT count(*) FROM terdut_registry.object WHERE name LIKE 'many %'"); n != 0 {
+			t.Errorf("%d records are left", n)
 		}
 	})
-	for _, step := range []func(context.Context, *Instance, Claim) error{
-		func(ctx context.Context, i *Instance, c Claim) error {
-			if err := ensure(ctx, i, c, hostile); err != nil {
-				return err
-			}
-			_, err := i.EnsureExtensions(ctx, c, []ExtensionSpec{{Name: "citext"}})
-			return err
-		},
-		remove,
-	} {
-		g, gctx := errgroup.WithContext(ctx)
-		for n := range claims {
-			c := claim(fmt.Sprintf("many %d", n))
-			c.Owner.UID = c.Database
-			g.Go(func() error { return step(gctx, i, c) })
-		}
-		must(t, "concurrent work", g.Wait())
-	}
-	stop()
-	watching.Wait()
-	if most > bound || most < 2 {
-		t.Errorf("the server saw %d connections at once, the bound is %d", most, bound)
-	}
-	if n := ask[int](t, defaultRegistry, "SELECT count(*) FROM terdut_registry.object WHERE name LIKE 'many %'"); n != 0 {
-		t.Errorf("%d records are left", n)
-	}
 }
 
 // TestRace repairs the same database from many sides at once: the catalog's complaints are not shown.
 func TestRace(t *testing.T) {
-	ctx := testContext(t)
-	i := open(t, managers["Superuser"])
-	c := claim("race")
-	must(t, "ensure", ensure(ctx, i, c, hostile))
-	g, gctx := errgroup.WithContext(ctx)
-	for n := range 8 {
-		g.Go(func() error {
-			for range 5 {
-				if _, err := i.EnsureDatabase(gctx, c, DatabaseSpec{ConnectionLimit: n}); err != nil {
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[supers])
+		c := claim("race")
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		g, gctx := errgroup.WithContext(ctx)
+		for n := range 8 {
+			g.Go(func() error {
+				for range 5 {
+					if _, err := i.EnsureDatabase(gctx, c, DatabaseSpec{ConnectionLimit: n}); err != nil {
+						return err
+					}
+					if _, err := i.EnsureRole(gctx, c, RoleSpec{ConnectionLimit: n}); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		for range 2 { // Somebody who knows nothing of our lock.
+			g.Go(func() error {
+				conn, err := pg.Connect(gctx, "postgres")
+				if err != nil {
 					return err
 				}
-				if _, err := i.EnsureRole(gctx, c, RoleSpec{ConnectionLimit: n}); err != nil {
-					return err
+				defer conn.Close(gctx) // A test.
+				for range 40 {
+					_, _ = conn.Exec(gctx, `GRANT CONNECT ON DATABASE race TO PUBLIC`)
 				}
-			}
-			return nil
-		})
-	}
-	for range 2 { // Somebody who knows nothing of our lock.
-		g.Go(func() error {
-			conn, err := server.Connect(gctx, "postgres")
-			if err != nil {
-				return err
-			}
-			defer conn.Close(gctx) // A test.
-			for range 40 {
-				_, _ = conn.Exec(gctx, `GRANT CONNECT ON DATABASE race TO PUBLIC`)
-			}
-			return nil
-		})
-	}
-	must(t, "concurrent repair", g.Wait())
-	must(t, "remove", remove(ctx, i, c))
+				return nil
+			})
+		}
+		must(t, "concurrent repair", g.Wait())
+		must(t, "remove", remove(ctx, i, c))
+	})
 }
 
 // TestRestart: connections that died while they were idle are replaced without anybody noticing.
 func TestRestart(t *testing.T) {
-	ctx := testContext(t)
-	i := open(t, managers["CreateDBCreateRole"])
-	c := claim("restart")
-	must(t, "ensure", ensure(ctx, i, c, hostile))
-	must(t, "restart", server.Restart(ctx))
-	_, err := i.Observe(ctx, c.Names)
-	must(t, "Observe after a restart", err)
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins])
+		c := claim("restart")
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		must(t, "restart", pg.Restart(ctx))
+		_, err := i.Observe(ctx, c.Names)
+		must(t, "Observe after a restart", err)
 
-	server.Stop()
-	if _, err := i.Observe(ctx, c.Names); !IsUnreachable(err) {
-		t.Errorf("a stopped server: %v", err)
-	}
-	must(t, "start", server.Restart(ctx))
-	_, err = i.Observe(ctx, c.Names)
-	must(t, "Observe after an outage", err)
-	must(t, "remove", remove(ctx, i, c))
+		pg.Stop()
+		if _, err := i.Observe(ctx, c.Names); !IsUnreachable(err) {
+			t.Errorf("a stopped server: %v", err)
+		}
+		must(t, "start", pg.Restart(ctx))
+		_, err = i.Observe(ctx, c.Names)
+		must(t, "Observe after an outage", err)
+		must(t, "remove", remove(ctx, i, c))
+	})
 }
 
 // TestTooManyConnections: a full server and a full Instance are told apart from an unreachable one, and nothing changes.
 func TestTooManyConnections(t *testing.T) {
-	ctx := testContext(t)
-	i := open(t, managers["CreateDBCreateRole"])
-	c := claim("full")
-	must(t, "ensure", ensure(ctx, i, c, hostile))
-	super(t, "postgres", `ALTER ROLE "ad min" CONNECTION LIMIT 0`)
-	_, err := open(t, managers["CreateDBCreateRole"]).Observe(ctx, c.Names)
-	if !IsTooManyConnections(err) || IsUnreachable(err) {
-		t.Errorf("a full server: %v", err)
-	}
-	super(t, "postgres", `ALTER ROLE "ad min" CONNECTION LIMIT -1`)
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins])
+		c := claim("full")
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		pg.super(t, "postgres", `ALTER ROLE terdut_admin CONNECTION LIMIT 0`)
+		_, err := open(t, pg.managers[admins]).Observe(ctx, c.Names)
+		if !IsTooManyConnections(err) || IsUnreachable(err) {
+			t.Errorf("a full server: %v", err)
+		}
+		pg.super(t, "postgres", `ALTER ROLE terdut_admin CONNECTION LIMIT -1`)
 
-	one := open(t, managers["CreateDBCreateRole"], func(c *Config) { c.MaxConnections = 1 })
-	s, err := one.acquire(ctx, tenant, one.cfg.Username, one.cfg.Password, "postgres")
-	must(t, "acquire", err)
-	short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
-	defer cancel()
-	if _, err := one.Observe(short, c.Names); !IsTooManyConnections(err) || !strings.Contains(err.Error(), "busy") {
-		t.Errorf("a full Instance: %v", err)
-	}
-	one.release(s)
-	must(t, "ensure with a single connection", ensure(ctx, one, c, hostile))
-	if n := one.Stats().Open; n != 1 {
-		t.Errorf("%d connections are open", n)
-	}
-	one.Close()
-	if n := one.Stats().Open; n != 0 {
-		t.Errorf("%d connections are open after Close", n)
-	}
-	must(t, "remove", remove(ctx, i, c))
+		one := open(t, pg.managers[admins], func(c *Config) { c.MaxConnections = 1 })
+		s, err := one.acquire(ctx, tenant, one.cfg.Username, one.cfg.Password, "postgres")
+		must(t, "acquire", err)
+		short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+		defer cancel()
+		if _, err := one.Observe(short, c.Names); !IsTooManyConnections(err) || !strings.Contains(err.Error(), "busy") {
+			t.Errorf("a full Instance: %v", err)
+		}
+		one.release(s)
+		must(t, "ensure with a single connection", ensure(ctx, one, c, hostile))
+		if n := one.Stats().Open; n != 1 {
+			t.Errorf("%d connections are open", n)
+		}
+		one.Close()
+		if n := one.Stats().Open; n != 0 {
+			t.Errorf("%d connections are open after Close", n)
+		}
+		must(t, "remove", remove(ctx, i, c))
+	})
 }
 
 // TestInterrupted: a request that is given up in the middle neither keeps a connection nor a lock.
 func TestInterrupted(t *testing.T) {
-	ctx := testContext(t)
-	i := open(t, managers["CreateDBCreateRole"], func(c *Config) { c.MaxConnections = 2 })
-	c := claim("interrupted")
-	_, err := i.Reserve(ctx, c)
-	must(t, "Reserve", err)
-	for n := range 20 {
-		short, cancel := context.WithTimeout(ctx, time.Duration(n)*5*time.Millisecond)
-		_ = ensure(short, i, c, hostile)
-		cancel()
-	}
-	must(t, "ensure", ensure(ctx, i, c, hostile))
-	must(t, "remove", remove(ctx, i, c))
-	if n := exists(t, defaultRegistry, c.Database); n != 0 {
-		t.Errorf("%d things are left", n)
-	}
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins], func(c *Config) { c.MaxConnections = 2 })
+		c := claim("interrupted")
+		_, err := i.Reserve(ctx, c)
+		must(t, "Reserve", err)
+		for n := range 20 {
+			short, cancel := context.WithTimeout(ctx, time.Duration(n)*5*time.Millisecond)
+			_ = ensure(short, i, c, hostile)
+			cancel()
+		}
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		must(t, "remove", remove(ctx, i, c))
+		if n := pg.exists(t, defaultRegistry, c.Database); n != 0 {
+			t.Errorf("%d things are left", n)
+		}
+	})
 }

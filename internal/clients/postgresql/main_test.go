@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -13,62 +12,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/ryuvia/provider-terdut/cluster/local/postgres"
 )
 
 // hostile is a password with everything that breaks connection strings.
 const hostile = `a@b/c:d?e#f%41+g "h'i\j k`
 
-// server is shared by the tests of this package. Its log holds every statement.
-var server *postgres.Server
-
-// managers are the two kinds of management role: both have to be enough for everything.
-var managers = map[string]Config{}
-
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "terdut-postgresql-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir) // A temporary folder.
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	server, err = postgres.Start(ctx, postgres.Options{Dir: dir, TLS: true, Conf: map[string]string{"log_statement": "all", "log_connections": "on", "log_lock_waits": "on", "log_line_prefix": "%m [%p] %u@%d "}})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer server.Stop()
-	c, err := server.Connect(ctx, "postgres")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot connect as superuser")
-		return 1
-	}
-	v, err := verifier(hostile)
-	if err == nil {
-		_, err = c.Exec(ctx, `CREATE ROLE "ad min" LOGIN CREATEDB CREATEROLE PASSWORD `+literal(v))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot create management role")
-		return 1
-	}
-	_ = c.Close(ctx)
-
-	base := Config{Host: server.Host, HostAddr: server.HostAddr, Port: server.Port, CABundle: server.CABundle}
-	admin, super := base, base
-	admin.Username, admin.Password = "ad min", hostile
-	super.Username, super.Password, super.RegistryDatabase = server.Superuser, server.Password, "terdut_super"
-	managers["CreateDBCreateRole"], managers["Superuser"] = admin, super
-	return m.Run()
-}
-
 func testContext(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -131,10 +82,10 @@ func remove(ctx context.Context, i *Instance, c Claim) error {
 }
 
 // super runs statements as the superuser in a database.
-func super(t *testing.T, database string, statements ...string) {
+func (pg *testServer) super(t *testing.T, database string, statements ...string) {
 	t.Helper()
 	ctx := testContext(t)
-	c := connect(t, database)
+	c := pg.connect(t, database)
 	for _, s := range statements {
 		if _, err := c.Exec(ctx, s); err != nil {
 			t.Fatalf("%s: %v", s, err)
@@ -144,10 +95,10 @@ func super(t *testing.T, database string, statements ...string) {
 }
 
 // connect as the superuser; the session ends with the test.
-func connect(t *testing.T, database string) *pgx.Conn {
+func (pg *testServer) connect(t *testing.T, database string) *pgx.Conn {
 	t.Helper()
 	ctx := testContext(t)
-	c, err := server.Connect(ctx, database)
+	c, err := pg.Connect(ctx, database)
 	if err != nil {
 		t.Fatal("cannot connect as superuser")
 	}
@@ -156,10 +107,10 @@ func connect(t *testing.T, database string) *pgx.Conn {
 }
 
 // ask for one value as the superuser.
-func ask[T any](t *testing.T, database, sql string, args ...any) T {
+func ask[T any](t *testing.T, pg *testServer, database, sql string, args ...any) T {
 	t.Helper()
 	var v T
-	c := connect(t, database)
+	c := pg.connect(t, database)
 	if err := c.QueryRow(testContext(t), sql, args...).Scan(&v); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
@@ -168,16 +119,16 @@ func ask[T any](t *testing.T, database, sql string, args ...any) T {
 }
 
 // exists counts what there is of a name: databases, roles and records.
-func exists(t *testing.T, registry, name string) int {
+func (pg *testServer) exists(t *testing.T, registry, name string) int {
 	t.Helper()
-	return ask[int](t, registry, `SELECT (SELECT count(*) FROM pg_database WHERE datname = $1) + (SELECT count(*) FROM pg_roles WHERE rolname = $1)
+	return ask[int](t, pg, registry, `SELECT (SELECT count(*) FROM pg_database WHERE datname = $1) + (SELECT count(*) FROM pg_roles WHERE rolname = $1)
 		+ (SELECT count(*) FROM terdut_registry.object WHERE name = $1)`, name)
 }
 
 // logText of the server so far.
-func logText(t *testing.T) string {
+func (pg *testServer) logText(t *testing.T) string {
 	t.Helper()
-	b, err := os.ReadFile(server.LogFile)
+	b, err := os.ReadFile(pg.LogFile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func (o Op) privilege(subject string) string {
 	case OpCreateRole:
 		return "CREATEROLE"
 	case OpAlterRole, OpSetPassword, OpDropRole, OpGrantMembership:
-		return fmt.Sprintf("CREATEROLE with ADMIN OPTION on role %q", subject)
+		return fmt.Sprintf("ADMIN OPTION on role %q, with CREATEROLE", subject)
 	case OpSetRole:
 		return fmt.Sprintf("membership in role %q", subject)
 	case OpAlterDatabase, OpRevokePublic, OpDropDatabase:

@@ -21,113 +21,121 @@ func TestVerifierVector(t *testing.T) {
 
 // TestVerifierLogsIn compares our verifiers with the server's own: both have to accept the same password from a client.
 func TestVerifierLogsIn(t *testing.T) {
-	passwords := map[string]string{
-		"ASCII":      "correct horse battery staple",
-		"Hostile":    hostile,
-		"Spaces":     "  leading and trailing  ",
-		"Umlaut":     "pässwörd",
-		"Decomposed": "pa\u0308sswort",
-		"Ligature":   "e\ufb03cient",
-		"NoBreak":    "a\u00a0b",
-		"Unassigned": "emoji \U0001f600",
-		"Bidi":       "a\u0627b",
-		"Control":    "tab\tnewline\n",
-		"Long":       longName(200),
-	}
-	for name, password := range passwords {
-		t.Run(name, func(t *testing.T) {
-			ctx := testContext(t)
-			i := open(t, managers["Superuser"])
-			c := claim("scram " + name)
-			login := func(what string) {
-				t.Helper()
-				if err := i.CheckLogin(ctx, c.Role, password, "postgres"); err != nil {
-					t.Errorf("%s does not accept the password", what)
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		passwords := map[string]string{
+			"ASCII":      "correct horse battery staple",
+			"Hostile":    hostile,
+			"Spaces":     "  leading and trailing  ",
+			"Umlaut":     "pässwörd",
+			"Decomposed": "pa\u0308sswort",
+			"Ligature":   "e\ufb03cient",
+			"NoBreak":    "a\u00a0b",
+			"Unassigned": "emoji \U0001f600",
+			"Bidi":       "a\u0627b",
+			"Control":    "tab\tnewline\n",
+			"Long":       longName(200),
+		}
+		for name, password := range passwords {
+			t.Run(name, func(t *testing.T) {
+				ctx := testContext(t)
+				i := open(t, pg.managers[supers])
+				c := claim("scram " + name)
+				login := func(what string) {
+					t.Helper()
+					if err := i.CheckLogin(ctx, c.Role, password, "postgres"); err != nil {
+						t.Errorf("%s does not accept the password", what)
+					}
 				}
-			}
-			_, err := i.Reserve(ctx, c)
-			must(t, "Reserve", err)
-			_, err = i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: password})
-			must(t, "EnsureRole", err)
-			login("our verifier")
-			super(t, "postgres", "ALTER ROLE "+ident(c.Role)+" PASSWORD "+literal(password))
-			login("the server's own verifier")
-			must(t, "remove", remove(ctx, i, c))
-		})
-	}
+				_, err := i.Reserve(ctx, c)
+				must(t, "Reserve", err)
+				_, err = i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: password})
+				must(t, "EnsureRole", err)
+				login("our verifier")
+				pg.super(t, "postgres", "ALTER ROLE "+ident(c.Role)+" PASSWORD "+literal(password))
+				login("the server's own verifier")
+				must(t, "remove", remove(ctx, i, c))
+			})
+		}
+	})
 }
 
 // TestEmptyPassword: what is empty or only white space never becomes a role's password.
 func TestEmptyPassword(t *testing.T) {
-	ctx := testContext(t)
-	i := open(t, managers["CreateDBCreateRole"])
-	c := claim("empty password")
-	for _, p := range []string{"", " ", "\n", "\t \r\n", "\u00a0"} {
-		if _, err := i.Reserve(ctx, c); err != nil {
-			t.Fatal(err)
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins])
+		c := claim("empty password")
+		for _, p := range []string{"", " ", "\n", "\t \r\n", "\u00a0"} {
+			if _, err := i.Reserve(ctx, c); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: p}); !IsInvalidPassword(err) {
+				t.Errorf("creating with an empty password: %v", err)
+			}
 		}
-		if _, err := i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: p}); !IsInvalidPassword(err) {
-			t.Errorf("creating with an empty password: %v", err)
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		for _, p := range []string{" ", "\n", "\t \r\n", "latin1 \xe9", "a\x00b"} {
+			if _, err := i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: p}); !IsInvalidPassword(err) {
+				t.Errorf("changing to an empty password: %v", err)
+			}
 		}
-	}
-	must(t, "ensure", ensure(ctx, i, c, hostile))
-	for _, p := range []string{" ", "\n", "\t \r\n", "latin1 \xe9", "a\x00b"} {
-		if _, err := i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: p}); !IsInvalidPassword(err) {
-			t.Errorf("changing to an empty password: %v", err)
-		}
-	}
-	_, err := i.EnsureRole(ctx, c, anyRole)
-	must(t, "EnsureRole", err)
-	must(t, "the old password", i.CheckLogin(ctx, c.Role, hostile, c.Database))
-	must(t, "remove", remove(ctx, i, c))
+		_, err := i.EnsureRole(ctx, c, anyRole)
+		must(t, "EnsureRole", err)
+		must(t, "the old password", i.CheckLogin(ctx, c.Role, hostile, c.Database))
+		must(t, "remove", remove(ctx, i, c))
+	})
 }
 
 // TestRotation: the password follows, failing steps leave one that works, and the record is only what was proven.
 func TestRotation(t *testing.T) {
-	ctx := testContext(t)
-	i := open(t, managers["CreateDBCreateRole"])
-	c := claim("rotation")
-	must(t, "ensure", ensure(ctx, i, c, "first"))
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins])
+		c := claim("rotation")
+		must(t, "ensure", ensure(ctx, i, c, "first"))
 
-	broken := open(t, managers["CreateDBCreateRole"], failing(OpCommit))
-	if _, err := broken.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: "second"}); err == nil {
-		t.Error("a failed commit was not reported")
-	}
-	must(t, "old password after a failed commit", i.CheckLogin(ctx, c.Role, "first", c.Database))
+		broken := open(t, pg.managers[admins], failing(OpCommit))
+		if _, err := broken.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: "second"}); err == nil {
+			t.Error("a failed commit was not reported")
+		}
+		must(t, "old password after a failed commit", i.CheckLogin(ctx, c.Role, "first", c.Database))
 
-	_, err := i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: "second"})
-	must(t, "EnsureRole", err)
-	must(t, "new password", i.CheckLogin(ctx, c.Role, "second", c.Database))
-	if err := i.CheckLogin(ctx, c.Role, "first", c.Database); !IsLoginRejected(err) {
-		t.Errorf("the old password: %v", err)
-	}
-	f, err := i.Observe(ctx, c.Names)
-	must(t, "Observe", err)
-	if f.RoleRecord.CredentialVersion != "1" {
-		t.Errorf("version %q was recorded without a proof", f.RoleRecord.CredentialVersion)
-	}
-	must(t, "RecordCredential", i.RecordCredential(ctx, c, "2"))
-	f, err = i.Observe(ctx, c.Names)
-	must(t, "Observe", err)
-	if f.RoleRecord.CredentialVersion != "2" {
-		t.Errorf("version %q is recorded, want 2", f.RoleRecord.CredentialVersion)
-	}
-	must(t, "remove", remove(ctx, i, c))
+		_, err := i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: "second"})
+		must(t, "EnsureRole", err)
+		must(t, "new password", i.CheckLogin(ctx, c.Role, "second", c.Database))
+		if err := i.CheckLogin(ctx, c.Role, "first", c.Database); !IsLoginRejected(err) {
+			t.Errorf("the old password: %v", err)
+		}
+		f, err := i.Observe(ctx, c.Names)
+		must(t, "Observe", err)
+		if f.RoleRecord.CredentialVersion != "1" {
+			t.Errorf("version %q was recorded without a proof", f.RoleRecord.CredentialVersion)
+		}
+		must(t, "RecordCredential", i.RecordCredential(ctx, c, "2"))
+		f, err = i.Observe(ctx, c.Names)
+		must(t, "Observe", err)
+		if f.RoleRecord.CredentialVersion != "2" {
+			t.Errorf("version %q is recorded, want 2", f.RoleRecord.CredentialVersion)
+		}
+		must(t, "remove", remove(ctx, i, c))
+	})
 }
 
 // TestSpecialCharacters: user, password and database with everything that breaks connection strings.
 func TestSpecialCharacters(t *testing.T) {
-	ctx := testContext(t)
-	i := open(t, managers["CreateDBCreateRole"]) // Its own password is hostile, too.
-	c := claim(hostile)
-	must(t, "ensure", ensure(ctx, i, c, hostile))
-	conf, err := pgx.ParseConfig(server.ConnString("postgres"))
-	must(t, "ParseConfig", err)
-	conf.User, conf.Password, conf.Database = c.Role, hostile, c.Database
-	conn, err := pgx.ConnectConfig(ctx, conf)
-	if err != nil {
-		t.Fatal("another client cannot log in")
-	}
-	_ = conn.Close(ctx)
-	must(t, "remove", remove(ctx, i, c))
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins]) // Its own password is hostile, too.
+		c := claim(hostile)
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		conf, err := pgx.ParseConfig(pg.ConnString("postgres"))
+		must(t, "ParseConfig", err)
+		conf.User, conf.Password, conf.Database = c.Role, hostile, c.Database
+		conn, err := pgx.ConnectConfig(ctx, conf)
+		if err != nil {
+			t.Fatal("another client cannot log in")
+		}
+		_ = conn.Close(ctx)
+		must(t, "remove", remove(ctx, i, c))
+	})
 }
