@@ -6,8 +6,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLife(t *testing.T) {
-	each(t, ends, func(t *testing.T, pg *testServer, manager string, cfg Config) {
+// TestH04LeastPrivilege: the whole life of a database with either management role, also when somebody took away the membership on which it
+// depends.
+func TestH04LeastPrivilege(t *testing.T) {
+	each(t, all, func(t *testing.T, pg *testServer, manager string, cfg Config) {
 		ctx := testContext(t)
 		i := open(t, cfg)
 		c := claim("life " + manager)
@@ -38,6 +40,22 @@ func TestLife(t *testing.T) {
 			t.Errorf("server: %+v", f.Server)
 		}
 
+		// Rotation.
+		_, err = i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: "next"})
+		must(t, "rotate", err)
+		must(t, "login", i.CheckLogin(ctx, c.Role, "next", c.Database))
+
+		if manager == admins {
+			pg.super(t, "postgres", "SET ROLE terdut_admin", "REVOKE "+ident(c.Role)+" FROM terdut_admin")
+			f, err := i.Observe(ctx, c.Names)
+			must(t, "Observe", err)
+			if diff := cmp.Diff([]string{"membership"}, f.DatabaseDrift(anyDatabase)); diff != "" {
+				t.Errorf("drift: -want, +got:\n%s", diff)
+			}
+		}
+		if ask[bool](t, pg, "postgres", "SELECT EXISTS (SELECT FROM pg_auth_members WHERE member = $1::regrole)", ident(c.Role)) {
+			t.Error("the owner role is a member of something")
+		}
 		must(t, "drop database", i.DropDatabase(ctx, c, false))
 		must(t, "drop database again", i.DropDatabase(ctx, c, false))
 		kept, err := i.DropRole(ctx, c)
@@ -50,30 +68,7 @@ func TestLife(t *testing.T) {
 	})
 }
 
-// TestRevokedMembership: the management role gets back what it needs, even when somebody took it away.
-func TestRevokedMembership(t *testing.T) {
-	on(t, ends, func(t *testing.T, pg *testServer) {
-		ctx := testContext(t)
-		i := open(t, pg.managers[admins])
-		c := claim("revoked")
-		must(t, "ensure", ensure(ctx, i, c, hostile))
-		pg.super(t, "postgres", `SET ROLE terdut_admin`, `REVOKE "revoked" FROM terdut_admin`)
-		f, err := i.Observe(ctx, c.Names)
-		must(t, "Observe", err)
-		if diff := cmp.Diff([]string{"membership"}, f.DatabaseDrift(anyDatabase)); diff != "" {
-			t.Errorf("drift: -want, +got:\n%s", diff)
-		}
-		if ask[bool](t, pg, "postgres", `SELECT EXISTS (SELECT FROM pg_auth_members WHERE member = '"revoked"'::regrole)`) {
-			t.Error("the owner role is a member of something")
-		}
-		must(t, "remove", remove(ctx, i, c))
-		if n := pg.exists(t, defaultRegistry, c.Database); n != 0 {
-			t.Errorf("%d things are left", n)
-		}
-	})
-}
-
-func TestNames(t *testing.T) {
+func TestH03Names(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		names := []string{"my-app", "UPPER", "Select", "user", `a"b`, `a'b`, `a;drop database postgres;--`, "$1", `a\b`, "a%b", "a/b?x=1", " leading", "é漢字"}
 		longest := ""
@@ -118,7 +113,8 @@ func TestNames(t *testing.T) {
 	})
 }
 
-func TestRefusedNames(t *testing.T) {
+// TestH02RefusedNames: what the server would cut or cannot hold is refused before anything is sent.
+func TestH02RefusedNames(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		i := open(t, pg.managers[supers])
 		before := i.Stats()
