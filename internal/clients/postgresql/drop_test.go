@@ -8,28 +8,37 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOpenSessions: sessions are counted, and ended only when that is asked for.
-func TestOpenSessions(t *testing.T) {
+// TestH06OpenSessions: sessions are counted, and ended only when that is asked for; and none of them is ever ours.
+func TestH06OpenSessions(t *testing.T) {
 	each(t, ends, func(t *testing.T, pg *testServer, manager string, cfg Config) {
 		ctx := testContext(t)
 		i := open(t, cfg)
 		c := claim("busy " + manager)
 		must(t, "ensure", ensure(ctx, i, c, hostile))
-		conf := open(t, cfg)
-		tenants, err := conf.acquire(ctx, login, c.Role, hostile, c.Database)
-		must(t, "tenant session", err)
-		defer conf.release(tenants)
+		pg.nobodyIn(t, c.Database)
+		_, err := i.EnsureExtensions(ctx, c, []ExtensionSpec{{Name: "citext"}, {Name: "no such"}})
+		must(t, "EnsureExtensions", err)
+		_, err = i.Extensions(ctx, c.Database)
+		must(t, "Extensions", err)
+		pg.nobodyIn(t, c.Database)
 
-		err = i.DropDatabase(ctx, c, false)
-		var inUse *InUseError
-		if !errors.As(err, &inUse) || inUse.Sessions != 1 || !IsInUse(err) {
-			t.Fatalf("want it in use by 1 session, got %v", err)
+		conf := open(t, cfg, func(c *Config) { c.ApplicationName = "tenant" })
+		session, err := conf.acquire(ctx, login, c.Role, hostile, c.Database)
+		must(t, "tenant session", err)
+		defer conf.release(session)
+		for range 2 { // Trying again is the same.
+			err = i.DropDatabase(ctx, c, false)
+			var inUse *InUseError
+			if !errors.As(err, &inUse) || inUse.Sessions != 1 || !IsInUse(err) || !strings.Contains(err.Error(), "1 session") {
+				t.Fatalf("want it in use by 1 session, got %v", err)
+			}
 		}
 		var one int
-		if _, err := tenants.row(ctx, OpRead, "", "SELECT 1", nil, &one); err != nil {
+		if _, err := session.row(ctx, OpRead, "", "SELECT 1", nil, &one); err != nil {
 			t.Error("a session was ended without being asked for")
 		}
 		must(t, "open to connections", i.CheckLogin(ctx, c.Role, hostile, c.Database))
+		pg.nobodyIn(t, c.Database)
 
 		must(t, "remove", remove(ctx, i, c))
 		if n := pg.exists(t, registryOf(cfg), c.Database); n != 0 {
@@ -38,54 +47,116 @@ func TestOpenSessions(t *testing.T) {
 	})
 }
 
-// TestForeignSession: a management role that may not end a session says which privilege is missing, and finishes when it is granted.
-func TestForeignSession(t *testing.T) {
+// TestH06ForeignSession: a management role that may not end a session says which privilege is missing, keeps new ones out, and finishes
+// when it is granted as documented.
+func TestH06ForeignSession(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		ctx := testContext(t)
 		i := open(t, pg.managers[admins])
 		c := claim("foreign session")
 		must(t, "ensure", ensure(ctx, i, c, hostile))
-		pg.connect(t, c.Database)
-		err := i.DropDatabase(ctx, c, true)
-		if !IsInsufficientPrivilege(err) || MissingPrivilege(err) != "pg_signal_backend" {
-			t.Fatalf("want the missing privilege pg_signal_backend, got %v", err)
+		v, err := verifier(hostile)
+		must(t, "verifier", err)
+		pg.super(t, "postgres", "CREATE ROLE monitor LOGIN PASSWORD "+literal(v), `GRANT CONNECT ON DATABASE "foreign session" TO monitor`)
+		conf := open(t, pg.managers[admins], func(c *Config) { c.ApplicationName = "monitor" })
+		session, err := conf.acquire(ctx, login, "monitor", hostile, c.Database)
+		must(t, "a monitor's session", err)
+		defer conf.release(session)
+
+		for range 2 {
+			err = i.DropDatabase(ctx, c, true)
+			if !IsInsufficientPrivilege(err) || MissingPrivilege(err) != "pg_signal_backend" || !strings.Contains(err.Error(), "42501") {
+				t.Fatalf("want the missing privilege pg_signal_backend, got %v", err)
+			}
 		}
-		pg.super(t, "postgres", `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = 'foreign session'`)
+		if err := i.CheckLogin(ctx, c.Role, hostile, c.Database); err == nil {
+			t.Error("new sessions are still let in")
+		}
+		pg.super(t, "postgres", pg.part(3))
 		must(t, "remove", remove(ctx, i, c))
+		pg.super(t, "postgres", "REVOKE pg_signal_backend FROM terdut_admin", "DROP ROLE monitor")
 	})
 }
 
-// TestDroppedByHand: what is gone already counts as done.
-func TestDroppedByHand(t *testing.T) {
+// TestH06SuperusersSession: nobody but a superuser ends a superuser's session; that is said, not waited for.
+func TestH06SuperusersSession(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		ctx := testContext(t)
 		i := open(t, pg.managers[admins])
-		c := claim("by hand")
+		c := claim("superusers session")
 		must(t, "ensure", ensure(ctx, i, c, hostile))
-		pg.super(t, "postgres", `DROP DATABASE "by hand"`, `DROP ROLE "by hand"`)
+		conn := pg.connect(t, c.Database)
+		if err := i.DropDatabase(ctx, c, true); !IsInsufficientPrivilege(err) {
+			t.Errorf("want it refused, got %v", err)
+		}
+		(&session{conn: conn}).close()
 		must(t, "remove", remove(ctx, i, c))
-		if n := pg.exists(t, defaultRegistry, c.Database); n != 0 {
-			t.Errorf("%d things are left", n)
+	})
+}
+
+// TestH06PreparedTransaction: what is no session and holds a database makes it in use as well, with force and without.
+func TestH06PreparedTransaction(t *testing.T) {
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		cfg := pg.managers[admins]
+		ctx := testContext(t)
+		i := open(t, cfg)
+		c := claim("prepared")
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		pg.super(t, c.Database, "BEGIN", "CREATE TABLE t ()", "PREPARE TRANSACTION 'held'")
+		conf := open(t, cfg, func(c *Config) { c.ApplicationName = "tenant" })
+		for _, sessions := range []int{0, 1} {
+			if sessions > 0 { // With a session it is the server that is asked to end it, and refuses.
+				session, err := conf.acquire(ctx, login, c.Role, hostile, c.Database)
+				must(t, "tenant session", err)
+				defer conf.release(session)
+			}
+			err := i.DropDatabase(ctx, c, sessions > 0)
+			var inUse *InUseError
+			if !errors.As(err, &inUse) || !strings.Contains(err.Error(), "55006") {
+				t.Errorf("%d sessions: want it in use, got %v", sessions, err)
+			}
+		}
+		pg.super(t, "postgres", "ALTER DATABASE "+ident(c.Database)+" ALLOW_CONNECTIONS true")
+		pg.super(t, c.Database, "ROLLBACK PREPARED 'held'")
+		must(t, "remove", remove(ctx, i, c))
+	})
+}
+
+// TestH06DroppedByHand: what is gone already counts as done.
+func TestH06DroppedByHand(t *testing.T) {
+	each(t, ends, func(t *testing.T, pg *testServer, manager string, cfg Config) {
+		ctx := testContext(t)
+		i := open(t, cfg)
+		c := claim("by hand " + manager)
+		for _, by := range [][]string{{"DROP DATABASE " + ident(c.Database)}, {"DROP DATABASE " + ident(c.Database), "DROP ROLE " + ident(c.Role)}} {
+			must(t, "ensure", ensure(ctx, i, c, hostile))
+			pg.super(t, "postgres", by...)
+			must(t, "remove", remove(ctx, i, c))
+			if n := pg.exists(t, registryOf(cfg), c.Database); n != 0 {
+				t.Errorf("%d things are left", n)
+			}
 		}
 	})
 }
 
-// TestObjectsElsewhere: a role with objects in other databases is disabled and reported; nothing there is touched.
-func TestObjectsElsewhere(t *testing.T) {
+// TestH07ObjectsElsewhere: a role with objects in other databases is disabled and reported; nothing there is touched.
+func TestH07ObjectsElsewhere(t *testing.T) {
 	each(t, ends, func(t *testing.T, pg *testServer, manager string, cfg Config) {
 		ctx := testContext(t)
 		i := open(t, cfg)
 		c := claim("elsewhere " + manager)
 		other := "second " + manager
 		must(t, "ensure", ensure(ctx, i, c, hostile))
-		pg.super(t, "postgres", "CREATE DATABASE "+ident(other))
-		pg.super(t, other, "CREATE TABLE kept AS SELECT 1", "ALTER TABLE kept OWNER TO "+ident(c.Role))
+		third := "third " + manager
+		pg.super(t, "postgres", "CREATE DATABASE "+ident(other), "CREATE DATABASE "+ident(third))
+		pg.super(t, other, "GRANT CREATE ON SCHEMA public TO "+ident(c.Role), "SET ROLE "+ident(c.Role), "CREATE TABLE public.kept AS SELECT 1")
+		pg.super(t, third, "CREATE TABLE lent ()", "GRANT SELECT ON lent TO "+ident(c.Role))
 
 		for range 2 { // The second time changes nothing.
 			must(t, "drop database", i.DropDatabase(ctx, c, true))
 			kept, err := i.DropRole(ctx, c)
 			must(t, "drop role", err)
-			if diff := cmp.Diff([]string{other}, kept); diff != "" {
+			if diff := cmp.Diff([]string{other, third}, kept); diff != "" {
 				t.Errorf("databases: -want, +got:\n%s", diff)
 			}
 		}
@@ -102,18 +173,24 @@ func TestObjectsElsewhere(t *testing.T) {
 			t.Errorf("verdict for the next owner is %s", d.Verdict)
 		}
 
-		pg.super(t, other, "DROP TABLE kept")
+		pg.super(t, other, "DROP TABLE kept", "REVOKE CREATE ON SCHEMA public FROM "+ident(c.Role))
 		kept, err := i.DropRole(ctx, c)
+		must(t, "drop role", err)
+		if diff := cmp.Diff([]string{third}, kept); diff != "" {
+			t.Errorf("databases: -want, +got:\n%s", diff)
+		}
+		pg.super(t, third, "DROP TABLE lent")
+		kept, err = i.DropRole(ctx, c)
 		must(t, "drop role", err)
 		if n := pg.exists(t, registryOf(cfg), c.Role); n != 0 || len(kept) != 0 {
 			t.Errorf("%d things are left, kept %v", n, kept)
 		}
-		pg.super(t, "postgres", "DROP DATABASE "+ident(other))
+		pg.super(t, "postgres", "DROP DATABASE "+ident(other), "DROP DATABASE "+ident(third))
 	})
 }
 
-// TestLoser: who lost a name to another writes nothing, also when they go, and through another Instance.
-func TestLoser(t *testing.T) {
+// TestH08Loser: who lost a name to another writes nothing, also when they go, and through another Instance.
+func TestH08Loser(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		ctx := testContext(t)
 		cfg := pg.managers[admins]
