@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRetainAndAdopt: what was kept is handed over only by an admin, with its data, owner and password.
-func TestRetainAndAdopt(t *testing.T) {
+// TestH09RetainAndAdopt: what was kept is handed over only by an admin, with its data, owner and password.
+func TestH09RetainAndAdopt(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		ctx := testContext(t)
 		writes := 0
@@ -46,8 +46,8 @@ func TestRetainAndAdopt(t *testing.T) {
 	})
 }
 
-// TestUnregistered: what we did not make is not touched, unless an admin hands it over; and never a role that could do more than a tenant.
-func TestUnregistered(t *testing.T) {
+// TestH09Unregistered: what we did not make is not touched, unless an admin hands it over; and never a role that could do more than a tenant.
+func TestH09Unregistered(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		ctx := testContext(t)
 		pg.super(t, "postgres", `CREATE ROLE byhand LOGIN CONNECTION LIMIT 7`, `CREATE DATABASE byhand OWNER byhand`,

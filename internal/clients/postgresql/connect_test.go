@@ -27,8 +27,8 @@ var forms = []func(string) string{
 	func(s string) string { return strings.ReplaceAll(s, `"`, `\"`) },
 }
 
-// TestNoLeak breaks whatever can break and looks for the password in every error and in the server's log, which holds every statement.
-func TestNoLeak(t *testing.T) {
+// TestH12NoLeak breaks whatever can break and looks for the password in every error and in the server's log, which holds every statement.
+func TestH12NoLeak(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		ctx := testContext(t)
 		cfg := pg.managers[admins]
@@ -86,7 +86,7 @@ func TestNoLeak(t *testing.T) {
 	})
 }
 
-func TestTLS(t *testing.T) {
+func TestH18TLS(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		cases := map[string]struct {
 			reason string
@@ -147,8 +147,8 @@ func otherCA(t *testing.T) []byte {
 	return s.CABundle
 }
 
-// TestNoTLSOffered: a server without TLS is not spoken to in plain.
-func TestNoTLSOffered(t *testing.T) {
+// TestH18NoTLSOffered: a server without TLS is not spoken to in plain.
+func TestH18NoTLSOffered(t *testing.T) {
 	ctx := testContext(t)
 	s, err := postgres.Start(ctx, postgres.Options{Dir: t.TempDir()})
 	must(t, "second server", err)

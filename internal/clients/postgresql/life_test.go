@@ -68,14 +68,10 @@ func TestH04LeastPrivilege(t *testing.T) {
 	})
 }
 
+// TestH03Names: whatever characters are in a name, it is on the server byte for byte, on every path, and nothing else happens.
 func TestH03Names(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		names := []string{"my-app", "UPPER", "Select", "user", `a"b`, `a'b`, `a;drop database postgres;--`, "$1", `a\b`, "a%b", "a/b?x=1", " leading", "é漢字"}
-		longest := ""
-		for len(longest) < MaxNameBytes {
-			longest += "a"
-		}
-		names = append(names, longest)
 		for manager, cfg := range pg.managers {
 			t.Run(manager, func(t *testing.T) {
 				i := open(t, cfg)
@@ -90,16 +86,20 @@ func TestH03Names(t *testing.T) {
 						if n := pg.exists(t, registryOf(cfg), name); n != 4 {
 							t.Errorf("%d of database, role and their two records have exactly this name", n)
 						}
-						_, err := i.EnsureExtensions(ctx, c, []ExtensionSpec{{Name: "citext"}})
+						pg.super(t, name, "CREATE SCHEMA "+ident(name), "ALTER SCHEMA "+ident(name)+" OWNER TO "+ident(name))
+						x, err := i.EnsureExtensions(ctx, c, []ExtensionSpec{{Name: "citext", Schema: name}})
 						must(t, "extensions", err)
+						must(t, "extension", x[0].Err)
 						must(t, "drift", func() error {
 							_, err := i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: 3, Password: "other"})
 							return err
 						}())
 						_, err = i.EnsureDatabase(ctx, c, DatabaseSpec{ConnectionLimit: 4})
 						must(t, "drift", err)
-						must(t, "login", i.CheckLogin(ctx, c.Role, "other", c.Database))
-						must(t, "remove", remove(ctx, i, c))
+						session, err := open(t, cfg).acquire(ctx, login, c.Role, "other", c.Database)
+						must(t, "login", err)
+						must(t, "remove and terminate", remove(ctx, i, c))
+						session.i.release(session)
 						if n := pg.exists(t, registryOf(cfg), name); n != 0 {
 							t.Errorf("%d things are left", n)
 						}
@@ -110,6 +110,28 @@ func TestH03Names(t *testing.T) {
 				}
 			})
 		}
+	})
+}
+
+// TestH02LongestName: names of 63 bytes are used in full, and kept apart where the server would cut longer ones to the same.
+func TestH02LongestName(t *testing.T) {
+	each(t, ends, func(t *testing.T, pg *testServer, manager string, cfg Config) {
+		ctx := testContext(t)
+		i := open(t, cfg)
+		c := claim(longName(MaxNameBytes))
+		c.Role = longName(MaxNameBytes-1) + "b"
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		for _, name := range []string{c.Database, c.Role} {
+			if n := pg.exists(t, registryOf(cfg), name); n != 2 {
+				t.Errorf("%d of object and record have exactly this name", n)
+			}
+		}
+		suffixed := c
+		suffixed.Role += "_owner"
+		if err := ensure(ctx, i, suffixed, hostile); !IsInvalidName(err) {
+			t.Errorf("want it refused, got %v", err)
+		}
+		must(t, "remove", remove(ctx, i, c))
 	})
 }
 

@@ -11,14 +11,22 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// TestTemplateInUse: somebody in template1 is in nobody's way, and we are never there.
-func TestTemplateInUse(t *testing.T) {
+// TestH01TemplateInUse: somebody in template1 is in nobody's way, and we are never there. A template that was asked for and is busy keeps
+// the role, and the next pass finishes.
+func TestH01TemplateInUse(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		ctx := testContext(t)
 		i := open(t, pg.managers[admins])
-		pg.connect(t, "template1")
+		sleeper := pg.connect(t, "template1")
+		sleep, wake := context.WithCancel(ctx)
+		defer wake()
+		var sleeping sync.WaitGroup
+		sleeping.Go(func() { _, _ = sleeper.Exec(sleep, "SELECT pg_sleep(600)") })
 		c := claim("template in use")
 		must(t, "ensure", ensure(ctx, i, c, hostile))
+		if n := ask[int](t, pg, "postgres", "SELECT count(*) FROM pg_stat_activity WHERE datname = 'template1' AND application_name = $1", defaultApplication); n != 0 {
+			t.Error("we are in template1")
+		}
 		must(t, "remove", remove(ctx, i, c))
 
 		// A template that is busy keeps the role, and is told apart.
@@ -28,13 +36,25 @@ func TestTemplateInUse(t *testing.T) {
 		if _, err := i.EnsureDatabase(ctx, c, DatabaseSpec{ConnectionLimit: -1, Template: "template1"}); !IsInUse(err) {
 			t.Errorf("a busy template: %v", err)
 		}
+		wake()
+		sleeping.Wait()
+		(&session{conn: sleeper}).close()
+		f, err := i.Observe(ctx, c.Names)
+		must(t, "Observe", err)
+		if f.Role == nil || f.Database != nil {
+			t.Error("want the role to be kept, and no database")
+		}
+		created, err := i.EnsureDatabase(ctx, c, DatabaseSpec{ConnectionLimit: -1, Template: "template1"})
+		if must(t, "when it is free", err); !created {
+			t.Error("it was there already")
+		}
 		must(t, "ensure", ensure(ctx, i, c, hostile))
 		must(t, "remove", remove(ctx, i, c))
 	})
 }
 
-// TestTenantsApart: nobody but owner and management role gets into a database.
-func TestTenantsApart(t *testing.T) {
+// TestH17TenantsApart: nobody but owner and management role gets into a database.
+func TestH17TenantsApart(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		ctx := testContext(t)
 		i := open(t, pg.managers[admins])
@@ -128,8 +148,8 @@ func TestMany(t *testing.T) {
 	})
 }
 
-// TestRace repairs the same database from many sides at once: the catalog's complaints are not shown.
-func TestRace(t *testing.T) {
+// TestH16Race repairs the same database from many sides at once: the catalog's complaints are not shown.
+func TestH16Race(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
 		ctx := testContext(t)
 		i := open(t, pg.managers[supers])

@@ -3,7 +3,6 @@ package postgresql
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -52,12 +51,17 @@ var (
 
 // ensure does what a controller does to make a claim true, up to the proof of login.
 func ensure(ctx context.Context, i *Instance, c Claim, password string) error {
+	return ensureVersion(ctx, i, c, password, "1")
+}
+
+// ensureVersion is ensure with a version of the credential.
+func ensureVersion(ctx context.Context, i *Instance, c Claim, password, version string) error {
 	f, err := i.Reserve(ctx, c)
 	if err != nil {
 		return err
 	}
 	r := anyRole
-	if f.RoleRecord.CredentialVersion != "1" {
+	if f.RoleRecord.CredentialVersion != version {
 		r.Password = password
 	}
 	if _, err := i.EnsureRole(ctx, c, r); err != nil {
@@ -69,7 +73,7 @@ func ensure(ctx context.Context, i *Instance, c Claim, password string) error {
 	if err := i.CheckLogin(ctx, c.Role, password, c.Database); err != nil {
 		return err
 	}
-	return i.RecordCredential(ctx, c, "1")
+	return i.RecordCredential(ctx, c, version)
 }
 
 // remove does what a controller does to end a claim.
@@ -161,18 +165,6 @@ func leaks(text, password string, forms ...func(string) string) bool {
 		}
 	}
 	return false
-}
-
-// failing makes every write of an operation fail.
-func failing(op Op) func(*Config) {
-	return func(c *Config) {
-		c.Hook = func(_ context.Context, o Op) error {
-			if o == op {
-				return errors.New("injected fault")
-			}
-			return nil
-		}
-	}
 }
 
 // counting counts writes, but not commits: a transaction that only reads has one, too.

@@ -79,11 +79,12 @@ func startServer(major int) (*testServer, error) {
 	dir := filepath.Join(serversDir, strconv.Itoa(major))
 	conf := map[string]string{
 		"log_statement": "all", "log_connections": "on", "log_lock_waits": "on", "log_line_prefix": "%m [%p] %u@%d ", "max_prepared_transactions": "2",
+		"listen_addresses": postgres.HostAddr + ",::1",
 	}
 	if major >= 18 {
 		conf["extension_control_path"] = filepath.Join(dir, "share") + ":$system"
 	}
-	s, err := postgres.Start(ctx, postgres.Options{Dir: dir, TLS: true, Major: major, Conf: conf})
+	s, err := postgres.Start(ctx, postgres.Options{Dir: dir, TLS: true, Major: major, Conf: conf, CertificateHosts: []string{postgres.Host, postgres.HostAddr, "::1"}})
 	if err != nil {
 		return nil, err
 	}
