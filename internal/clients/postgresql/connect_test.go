@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
-
-	"github.com/ryuvia/provider-terdut/cluster/local/postgres"
 )
 
 const sentinel = `p@ss/w%rd "S3ntin3l`
@@ -84,81 +82,6 @@ func TestH12NoLeak(t *testing.T) {
 			t.Error("the log does not hold statements, so this test proves nothing")
 		}
 	})
-}
-
-func TestH18TLS(t *testing.T) {
-	on(t, ends, func(t *testing.T, pg *testServer) {
-		cases := map[string]struct {
-			reason string
-			mod    func(*Config)
-			want   func(error) bool
-			tls    bool
-		}{
-			"VerifyFull":  {reason: "The default works with the right CA and name.", mod: func(c *Config) {}, tls: true},
-			"UnknownCA":   {reason: "The system's CAs did not sign it.", mod: func(c *Config) { c.CABundle = nil }, want: IsUntrusted},
-			"OtherHost":   {reason: "The certificate is for another name, though the address is right.", mod: func(c *Config) { c.Host = "db.example.com" }, want: IsUntrusted},
-			"AddressHost": {reason: "The certificate names the address.", mod: func(c *Config) { c.Host, c.HostAddr = "127.0.0.1", "" }, tls: true},
-			"VerifyCA":    {reason: "The name does not matter.", mod: func(c *Config) { c.Host, c.SSLMode = "db.example.com", SSLVerifyCA }, tls: true},
-			"VerifyCAUnknown": {reason: "The CA does.", mod: func(c *Config) { c.CABundle, c.SSLMode = nil, SSLVerifyCA },
-				want: IsUntrusted},
-			"Require":   {reason: "Encrypted, whoever it is.", mod: func(c *Config) { c.Host, c.CABundle, c.SSLMode = "db.example.com", nil, SSLRequire }, tls: true},
-			"Disable":   {reason: "Only when it is said.", mod: func(c *Config) { c.SSLMode = SSLDisable }},
-			"RequireCA": {reason: "With a CA it is verified.", mod: func(c *Config) { c.SSLMode = SSLRequire; c.CABundle = otherCA(t) }, want: IsUntrusted},
-		}
-		for name, tc := range cases {
-			t.Run(name, func(t *testing.T) {
-				i := open(t, pg.managers[admins], tc.mod)
-				p, err := i.Probe(testContext(t))
-				if tc.want != nil {
-					if !tc.want(err) {
-						t.Errorf("%s\ngot %v", tc.reason, err)
-					}
-					return
-				}
-				must(t, tc.reason, err)
-				if got := p.TLSVersion != ""; got != tc.tls {
-					t.Errorf("%s\nTLS: %t", tc.reason, got)
-				}
-			})
-		}
-		for name, mod := range map[string]func(*Config){
-			"Prefer":   func(c *Config) { c.SSLMode = "prefer" },
-			"NoPEM":    func(c *Config) { c.CABundle = []byte("x") },
-			"HalfPair": func(c *Config) { c.ClientCert = c.CABundle },
-			"Socket":   func(c *Config) { c.Host = "/var/run/postgresql" },
-			"Template": func(c *Config) { c.Database = "template1" },
-		} {
-			t.Run(name, func(t *testing.T) {
-				c := pg.managers[admins]
-				mod(&c)
-				if _, err := New(c); err == nil {
-					t.Error("the configuration was accepted")
-				}
-			})
-		}
-	})
-}
-
-func otherCA(t *testing.T) []byte {
-	t.Helper()
-	s, err := postgres.Start(testContext(t), postgres.Options{Dir: t.TempDir(), TLS: true})
-	must(t, "second server", err)
-	s.Stop()
-	return s.CABundle
-}
-
-// TestH18NoTLSOffered: a server without TLS is not spoken to in plain.
-func TestH18NoTLSOffered(t *testing.T) {
-	ctx := testContext(t)
-	s, err := postgres.Start(ctx, postgres.Options{Dir: t.TempDir()})
-	must(t, "second server", err)
-	t.Cleanup(s.Stop)
-	for _, mode := range []string{"", SSLRequire, SSLVerifyCA} {
-		i := open(t, Config{Host: s.Host, HostAddr: s.HostAddr, Port: s.Port, Username: s.Superuser, Password: s.Password, SSLMode: mode})
-		if _, err := i.Probe(ctx); !IsUntrusted(err) {
-			t.Errorf("mode %q: %v", mode, err)
-		}
-	}
 }
 
 // TestHostileServer asks for the password in other ways than SCRAM, and lets everybody in.

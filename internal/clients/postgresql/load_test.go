@@ -2,8 +2,6 @@ package postgresql
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -99,55 +97,6 @@ func TestAtRest(t *testing.T) {
 	})
 }
 
-// TestMany makes and removes many claims at once, through few connections, while the server counts them.
-func TestMany(t *testing.T) {
-	on(t, ends, func(t *testing.T, pg *testServer) {
-		const claims, bound = 12, 3
-		ctx, cancel := context.WithTimeout(testContext(t), 50*time.Second)
-		defer cancel()
-		cfg := pg.managers[admins]
-		i := open(t, cfg, func(c *Config) { c.MaxConnections, c.ApplicationName = bound, "many" })
-
-		watch, stop := context.WithCancel(ctx)
-		most, watching := 0, sync.WaitGroup{}
-		conn := pg.connect(t, "postgres")
-		watching.Go(func() {
-			for watch.Err() == nil {
-				n := 0
-				if conn.QueryRow(watch, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'many'").Scan(&n) == nil {
-					most = max(most, n)
-				}
-			}
-		})
-		for _, step := range []func(context.Context, *Instance, Claim) error{
-			func(ctx context.Context, i *Instance, c Claim) error {
-				if err := ensure(ctx, i, c, hostile); err != nil {
-					return err
-				}
-				_, err := i.EnsureExtensions(ctx, c, []ExtensionSpec{{Name: "citext"}})
-				return err
-			},
-			remove,
-		} {
-			g, gctx := errgroup.WithContext(ctx)
-			for n := range claims {
-				c := claim(fmt.Sprintf("many %d", n))
-				c.Owner.UID = c.Database
-				g.Go(func() error { return step(gctx, i, c) })
-			}
-			must(t, "concurrent work", g.Wait())
-		}
-		stop()
-		watching.Wait()
-		if most > bound || most < 2 {
-			t.Errorf("the server saw %d connections at once, the bound is %d", most, bound)
-		}
-		if n := ask[int](t, pg, defaultRegistry, "SELECT count(*) FROM terdut_registry.object WHERE name LIKE 'many %'"); n != 0 {
-			t.Errorf("%d records are left", n)
-		}
-	})
-}
-
 // TestH16Race repairs the same database from many sides at once: the catalog's complaints are not shown.
 func TestH16Race(t *testing.T) {
 	on(t, ends, func(t *testing.T, pg *testServer) {
@@ -183,63 +132,6 @@ func TestH16Race(t *testing.T) {
 			})
 		}
 		must(t, "concurrent repair", g.Wait())
-		must(t, "remove", remove(ctx, i, c))
-	})
-}
-
-// TestRestart: connections that died while they were idle are replaced without anybody noticing.
-func TestRestart(t *testing.T) {
-	on(t, ends, func(t *testing.T, pg *testServer) {
-		ctx := testContext(t)
-		i := open(t, pg.managers[admins])
-		c := claim("restart")
-		must(t, "ensure", ensure(ctx, i, c, hostile))
-		must(t, "restart", pg.Restart(ctx))
-		_, err := i.Observe(ctx, c.Names)
-		must(t, "Observe after a restart", err)
-
-		pg.Stop()
-		if _, err := i.Observe(ctx, c.Names); !IsUnreachable(err) {
-			t.Errorf("a stopped server: %v", err)
-		}
-		must(t, "start", pg.Restart(ctx))
-		_, err = i.Observe(ctx, c.Names)
-		must(t, "Observe after an outage", err)
-		must(t, "remove", remove(ctx, i, c))
-	})
-}
-
-// TestTooManyConnections: a full server and a full Instance are told apart from an unreachable one, and nothing changes.
-func TestTooManyConnections(t *testing.T) {
-	on(t, ends, func(t *testing.T, pg *testServer) {
-		ctx := testContext(t)
-		i := open(t, pg.managers[admins])
-		c := claim("full")
-		must(t, "ensure", ensure(ctx, i, c, hostile))
-		pg.super(t, "postgres", `ALTER ROLE terdut_admin CONNECTION LIMIT 0`)
-		_, err := open(t, pg.managers[admins]).Observe(ctx, c.Names)
-		if !IsTooManyConnections(err) || IsUnreachable(err) {
-			t.Errorf("a full server: %v", err)
-		}
-		pg.super(t, "postgres", `ALTER ROLE terdut_admin CONNECTION LIMIT -1`)
-
-		one := open(t, pg.managers[admins], func(c *Config) { c.MaxConnections = 1 })
-		s, err := one.acquire(ctx, tenant, one.cfg.Username, one.cfg.Password, "postgres")
-		must(t, "acquire", err)
-		short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
-		defer cancel()
-		if _, err := one.Observe(short, c.Names); !IsTooManyConnections(err) || !strings.Contains(err.Error(), "busy") {
-			t.Errorf("a full Instance: %v", err)
-		}
-		one.release(s)
-		must(t, "ensure with a single connection", ensure(ctx, one, c, hostile))
-		if n := one.Stats().Open; n != 1 {
-			t.Errorf("%d connections are open", n)
-		}
-		one.Close()
-		if n := one.Stats().Open; n != 0 {
-			t.Errorf("%d connections are open after Close", n)
-		}
 		must(t, "remove", remove(ctx, i, c))
 	})
 }

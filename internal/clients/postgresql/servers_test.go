@@ -35,9 +35,9 @@ type testServer struct {
 }
 
 var (
-	serversDir string
-	servers    = map[int]func() (*testServer, error){}
-	started    sync.Map
+	servers = map[int]func() (*testServer, error){}
+	// started servers, to be stopped at the end.
+	started sync.Map
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -49,11 +49,12 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir) // A temporary folder.
-	serversDir = dir
 	for _, major := range all {
-		servers[major] = sync.OnceValues(func() (*testServer, error) { return startServer(major) })
+		servers[major] = sync.OnceValues(func() (*testServer, error) {
+			return startServer(filepath.Join(dir, strconv.Itoa(major)), major)
+		})
 	}
-	defer started.Range(func(_, s any) bool {
+	defer started.Range(func(s, _ any) bool {
 		s.(*postgres.Server).Stop()
 		return true
 	})
@@ -63,7 +64,12 @@ func run(m *testing.M) int {
 // server of a major version, started when the first test asks for it.
 func server(t *testing.T, major int) *testServer {
 	t.Helper()
-	pg, err := servers[major]()
+	return running(t, servers[major])
+}
+
+func running(t *testing.T, start func() (*testServer, error)) *testServer {
+	t.Helper()
+	pg, err := start()
 	if errors.Is(err, postgres.ErrNoNPM) {
 		t.Skipf("SKIPPED, NOTHING WAS TESTED: %v", err)
 	}
@@ -73,22 +79,27 @@ func server(t *testing.T, major int) *testServer {
 	return pg
 }
 
-func startServer(major int) (*testServer, error) {
+// startServer in a folder of its own, with further configuration parameters.
+func startServer(dir string, major int, mods ...func(*postgres.Options)) (*testServer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	dir := filepath.Join(serversDir, strconv.Itoa(major))
-	conf := map[string]string{
-		"log_statement": "all", "log_connections": "on", "log_lock_waits": "on", "log_line_prefix": "%m [%p] %u@%d ", "max_prepared_transactions": "2",
-		"listen_addresses": postgres.HostAddr + ",::1",
+	o := postgres.Options{
+		Dir: dir, TLS: true, Major: major, CertificateHosts: []string{postgres.Host, postgres.HostAddr, "::1"}, Conf: map[string]string{
+			"log_statement": "all", "log_connections": "on", "log_lock_waits": "on", "log_line_prefix": "%m [%p] %u@%d ",
+			"max_prepared_transactions": "2", "listen_addresses": postgres.HostAddr + ",::1",
+		},
 	}
 	if major >= 18 {
-		conf["extension_control_path"] = filepath.Join(dir, "share") + ":$system"
+		o.Conf["extension_control_path"] = filepath.Join(dir, "share") + ":$system"
 	}
-	s, err := postgres.Start(ctx, postgres.Options{Dir: dir, TLS: true, Major: major, Conf: conf, CertificateHosts: []string{postgres.Host, postgres.HostAddr, "::1"}})
+	for _, m := range mods {
+		m(&o)
+	}
+	s, err := postgres.Start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	started.Store(major, s)
+	started.Store(s, nil)
 	pg := &testServer{Server: s}
 	b, err := os.ReadFile(grants)
 	if err != nil {
@@ -111,11 +122,37 @@ func startServer(major int) (*testServer, error) {
 	_ = c.Close(ctx)
 
 	base := Config{Host: s.Host, HostAddr: s.HostAddr, Port: s.Port, CABundle: s.CABundle}
+	if !o.TLS {
+		base.SSLMode = SSLDisable
+	}
 	admin, super := base, base
 	admin.Username, admin.Password = "terdut_admin", hostile
 	super.Username, super.Password, super.RegistryDatabase = s.Superuser, s.Password, "terdut_super"
 	pg.managers = map[string]Config{admins: admin, supers: super}
 	return pg, nil
+}
+
+// own is a server that a test has for itself, because it does things to it that others would notice.
+func own(t *testing.T, major int, mods ...func(*postgres.Options)) *testServer {
+	t.Helper()
+	return running(t, func() (*testServer, error) {
+		pg, err := startServer(t.TempDir(), major, mods...)
+		if err == nil {
+			t.Cleanup(pg.Stop)
+		}
+		return pg, err
+	})
+}
+
+// ownOn runs a test on own servers of the oldest and the newest version.
+func ownOn(t *testing.T, f func(t *testing.T, pg *testServer), mods ...func(*postgres.Options)) {
+	t.Helper()
+	for _, major := range ends {
+		t.Run(strconv.Itoa(major), func(t *testing.T) {
+			t.Parallel()
+			f(t, own(t, major, mods...))
+		})
+	}
 }
 
 // part of the documented grants, by its number.
