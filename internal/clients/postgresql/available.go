@@ -79,13 +79,14 @@ func (s *session) possible(ctx context.Context, x ExtensionSpec, installed Exten
 	if err != nil {
 		return err
 	}
-	op, code, message := OpCreateExtension, "", ""
+	op := OpCreateExtension
 	switch {
 	case installed.Name != "" && x.Version != "" && x.Version != installed.Version:
 		op = OpUpdateExtension
 	case installed.Name != "":
 		op = OpMoveExtension
 	}
+	var code, message string
 	switch {
 	case op != OpMoveExtension && !available:
 		code, message = "0A000", "the server's host does not have it"

@@ -7,6 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// publicSchema is in every database, unless its owner dropped it.
+const publicSchema = "public"
+
 // An ExtensionSpec asks for an extension.
 type ExtensionSpec struct {
 	Name string
@@ -163,7 +166,7 @@ func (s *session) createExtension(ctx context.Context, c Claim, x ExtensionSpec)
 			return err
 		}
 		if available[x.Name].Schema == "" {
-			x.Schema = "public"
+			x.Schema = publicSchema
 		}
 	}
 	sql := "CREATE EXTENSION " + ident(x.Name)

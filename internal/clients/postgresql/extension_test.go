@@ -21,7 +21,7 @@ func TestH14ExtensionSchema(t *testing.T) {
 		// What is in a trusted extension belongs to the bootstrap superuser, and so does what a superuser installed: only a superuser moves it.
 		moved, refused := "ext", (func(error) bool)(nil)
 		if manager != supers {
-			moved, refused = "public", IsInsufficientPrivilege
+			moved, refused = publicSchema, IsInsufficientPrivilege
 		}
 		cases := []struct {
 			name, reason string
@@ -31,7 +31,7 @@ func TestH14ExtensionSchema(t *testing.T) {
 		}{
 			{"Create", "The schema is stated.", ExtensionSpec{Name: "citext", Schema: "ext"}, "ext", nil},
 			{"Again", "No schema: it stays where it is.", ExtensionSpec{Name: "citext"}, "ext", nil},
-			{"Default", "The schema is public, and not the first of our search path.", ExtensionSpec{Name: "pg_trgm"}, "public", nil},
+			{"Default", "The schema is public, and not the first of our search path.", ExtensionSpec{Name: "pg_trgm"}, publicSchema, nil},
 			{"Move", "It was installed elsewhere, and can be moved.", ExtensionSpec{Name: "hstore", Schema: "ext"}, moved, refused},
 			{"NotRelocatable", "It cannot be moved.", ExtensionSpec{Name: "plpgsql", Schema: "ext"}, "pg_catalog", IsUnsupported},
 			{"NoSchema", "The schema is not there.", ExtensionSpec{Name: "ltree", Schema: "no schema"}, "", IsNotFound},
