@@ -34,7 +34,7 @@ func validURI(value []byte) bool {
 	for i, c := range value {
 		switch {
 		case letter(c), digit(c), bytes.IndexByte([]byte("-._~:/?#[]@!$&'()*+,;="), c) >= 0:
-		case c == '%' && i+2 < len(value) && hex(value[i+1]) && hex(value[i+2]):
+		case c == '%' && i+2 < len(value) && hexDigit(value[i+1]) && hexDigit(value[i+2]):
 		default:
 			return false
 		}
@@ -46,7 +46,7 @@ func validURI(value []byte) bool {
 	return err == nil && u.Scheme != ""
 }
 
-func hex(c byte) bool { return digit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
+func hexDigit(c byte) bool { return digit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
 var (
 	pemBegin = []byte("-----BEGIN ")
