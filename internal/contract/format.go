@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"net/url"
+	"strings"
 )
 
 // checkFormat returns why the value does not have the format, or ReasonNone. What the parsers say is dropped: it quotes what they read.
@@ -33,7 +34,7 @@ func checkFormat(format Format, value []byte) Reason {
 func validURI(value []byte) bool {
 	for i, c := range value {
 		switch {
-		case letter(c), digit(c), bytes.IndexByte([]byte("-._~:/?#[]@!$&'()*+,;="), c) >= 0:
+		case letter(c), digit(c), strings.IndexByte("-._~:/?#[]@!$&'()*+,;=", c) >= 0:
 		case c == '%' && i+2 < len(value) && hexDigit(value[i+1]) && hexDigit(value[i+2]):
 		default:
 			return false

@@ -129,7 +129,7 @@ func encodings(value string) map[string]string {
 	return map[string]string{
 		"raw": value, "part": value[:8], "base64": base64.StdEncoding.EncodeToString(b)[:16], "base64url": base64.URLEncoding.EncodeToString(b)[:16],
 		"hex": hex.EncodeToString(b), "HEX": strings.ToUpper(hex.EncodeToString(b)), "url": url.QueryEscape(value), "path": url.PathEscape(value),
-		"json": strings.Trim(string(quoted), `"`), "quoted": strings.Trim(fmt.Sprintf("%q", value), `"`), "bytes": strings.Trim(fmt.Sprint(b), "[]"),
+		"json": strings.Trim(string(quoted), `"`), "quoted": strings.Trim(fmt.Sprintf("%q", value), `"`), "bytes": strings.Trim(fmt.Sprintf("%v", []byte(value)), "[]"),
 		"md5": hex.EncodeToString(m[:]), "sha1": hex.EncodeToString(s1[:]), "sha256": hex.EncodeToString(s256[:]), "sha512": hex.EncodeToString(s512[:]),
 	}
 }

@@ -154,7 +154,7 @@ func validName(name string) bool {
 			return false
 		}
 		for _, c := range []byte(label) {
-			if !(c >= 'a' && c <= 'z') && !digit(c) && c != '-' {
+			if !digit(c) && (c < 'a' || c > 'z') && c != '-' {
 				return false
 			}
 		}
@@ -175,8 +175,10 @@ func validAnnotation(key string) bool {
 		return false
 	}
 	for i, c := range []byte(name) {
-		inner := i > 0 && i < len(name)-1
-		if !letter(c) && !digit(c) && !(inner && (c == '-' || c == '_' || c == '.')) {
+		if letter(c) || digit(c) {
+			continue
+		}
+		if i == 0 || i == len(name)-1 || c != '-' && c != '_' && c != '.' {
 			return false
 		}
 	}
