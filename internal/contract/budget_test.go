@@ -57,11 +57,23 @@ func TestBudget(t *testing.T) {
 			data:   map[string][]byte{"K": half, "P": half, "L": nil, "M": []byte("x")},
 			want:   []Violation{{"", RuleSize, ReasonEvaluationBudgetExceeded}},
 		},
+		"PrivateKeyOnce": {
+			reason: "What is read for two rules counts once.",
+			rules:  []Rule{{Name: "K"}, {Name: "L", Format: FormatTLS, TLS: &TLS{PrivateKey: "P"}}, {Name: "P"}},
+			data:   map[string][]byte{"K": half, "P": half, "L": nil},
+			want:   []Violation{{"L", RuleNonEmpty, ReasonEmptyValue}},
+		},
 		"Patterns": {
 			reason: "Patterns run up to their budget.",
 			rules:  []Rule{{Name: "K", Pattern: heavy}},
 			data:   map[string][]byte{"K": value(fits)},
 			want:   []Violation{{"K", RulePattern, ReasonPatternMismatch}},
+		},
+		"PatternTooMuch": {
+			reason: "One byte more is too much.",
+			rules:  []Rule{{Name: "K", Pattern: heavy}},
+			data:   map[string][]byte{"K": value(fits + 1)},
+			want:   []Violation{{"", RulePattern, ReasonEvaluationBudgetExceeded}},
 		},
 		"PatternsTooMuch": {
 			reason: "Above it none runs, also one that would fit alone; other rules do.",
