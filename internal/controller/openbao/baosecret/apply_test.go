@@ -35,6 +35,7 @@ func TestApply(t *testing.T) {
 	complete := raw("user", `"shop"`, "pass", `"secret"`, "theirs", `1.10`)
 	drifted := raw("user", `"changed"`, "pass", `"secret"`, "theirs", `1.10`)
 	three := int32(3)
+	noted := tags(map[string]string{tagGenerated: keyMark("pass")})
 	type want struct {
 		writes []string
 		reason xpv2.ConditionReason
@@ -49,24 +50,26 @@ func TestApply(t *testing.T) {
 		want   want
 	}{
 		"New": {
-			reason: "A record is marked before its data is written.",
+			reason: "A record is marked before its data is written, and tells of generated keys afterwards.",
 			mg:     mine(func(s *v1alpha1.BaoSecret) { s.Spec.ForProvider.MaxVersions = &three }),
 			server: func(*kv) {},
 			want: want{
-				writes: []string{writeMetadata, writeData}, custom: tags(nil), max: 3,
+				writes: []string{writeMetadata, writeData, writeMetadata}, custom: noted, max: 3,
 				data: map[string]string{"user": `"shop"`, "pass": "generated"},
 			},
 		},
 		"Marked": {
 			reason: "What was marked before needs no mark.", mg: mine(),
 			server: func(k *kv) { k.put("orders", tags(nil)) },
-			want:   want{writes: []string{writeData}, custom: tags(nil), data: map[string]string{"user": `"shop"`, "pass": "generated"}},
+			want:   want{writes: []string{writeData, writeMetadata}, custom: noted, data: map[string]string{"user": `"shop"`, "pass": "generated"}},
 		},
 		"Repaired": {
 			reason: "Data is repaired. What others put into the record and its metadata stays.", mg: mine(),
-			server: func(k *kv) { k.put("orders", tags(map[string]string{"team": "payments"}), drifted) },
+			server: func(k *kv) {
+				k.put("orders", tags(map[string]string{"team": "payments", tagGenerated: keyMark("pass")}), drifted)
+			},
 			want: want{
-				writes: []string{writeData}, custom: tags(map[string]string{"team": "payments"}),
+				writes: []string{writeData}, custom: tags(map[string]string{"team": "payments", tagGenerated: keyMark("pass")}),
 				data: map[string]string{"user": `"shop"`, "pass": `"secret"`, "theirs": `1.10`},
 			},
 		},
@@ -75,7 +78,7 @@ func TestApply(t *testing.T) {
 			server: func(k *kv) {
 				k.put("orders", tags(map[string]string{tagHolder: "earlier", tagRetained: "true"}), complete)
 			},
-			want: want{writes: []string{writeMetadata}, custom: tags(nil), data: shown(complete)},
+			want: want{writes: []string{writeMetadata}, custom: noted, data: shown(complete)},
 		},
 		"ForeignMeanwhile": {
 			reason: "Somebody else made the record after it was observed.", mg: mine(),
@@ -100,19 +103,36 @@ func TestApply(t *testing.T) {
 			want: want{writes: []string{writeMetadata}, reason: v1alpha1.ReasonConflict, custom: tags(map[string]string{tagControlPlane: "there"})},
 		},
 		"OtherVersion": {
-			reason: "Who finds another version after marking reads again.", mg: mine(),
+			reason: "Who finds another version after marking looks anew, and finds nothing left to do but to tell of it.", mg: mine(),
 			server: func(k *kv) {
 				k.before = nth(2, "GET kv/metadata/orders", func() { k.records["orders"].versions = append(k.records["orders"].versions, complete) })
 			},
-			want: want{writes: []string{writeMetadata}, reason: v1alpha1.ReasonCASMismatch, custom: tags(nil), data: shown(complete)},
+			want: want{writes: []string{writeMetadata, writeMetadata}, custom: noted, data: shown(complete)},
 		},
 		"OtherData": {
-			reason: "Data that somebody else wrote at the same time is not overwritten.", mg: mine(),
+			reason: "Data that somebody else wrote at the same time is not overwritten: it is kept, and repaired.", mg: mine(),
 			server: func(k *kv) {
 				r := k.put("orders", tags(nil), drifted)
-				k.before = nth(1, writeData, func() { r.versions = append(r.versions, complete) })
+				k.before = nth(1, writeData, func() { r.versions = append(r.versions, raw("user", `"other"`, "pass", `"secret"`, "new", `2.50`)) })
 			},
-			want: want{writes: []string{writeData}, reason: v1alpha1.ReasonCASMismatch, custom: tags(nil), data: shown(complete)},
+			want: want{
+				writes: []string{writeData, writeData, writeMetadata}, custom: noted,
+				data: map[string]string{"user": `"shop"`, "pass": `"secret"`, "new": `2.50`},
+			},
+		},
+		"AlwaysOtherData": {
+			reason: "Who never gets a turn says so in the end.", mg: mine(),
+			server: func(k *kv) {
+				r := k.put("orders", tags(nil), drifted)
+				k.before = func(method, path string) {
+					if method+" "+path == writeData {
+						r.versions = append(r.versions, drifted)
+					}
+				}
+			},
+			want: want{
+				writes: []string{writeData, writeData, writeData}, reason: v1alpha1.ReasonCASMismatch, custom: tags(nil), data: shown(drifted),
+			},
 		},
 	}
 	for name, tc := range cases {
@@ -146,8 +166,8 @@ func TestRotation(t *testing.T) {
 		custom map[string]string
 		down   string
 	}{
-		"New":         {"A changed trigger rotates.", tags(map[string]string{tagRotation: "2026-10@1"}), ""},
-		"Interrupted": {"A rotation that was marked and not made is made.", tags(map[string]string{tagRotation: "2026-11@2"}), ""},
+		"New":         {"A changed trigger rotates.", tags(map[string]string{tagRotated: "2026-10@1"}), ""},
+		"Interrupted": {"A rotation that was marked and not made is made.", tags(map[string]string{tagRotating: "2026-11@2"}), ""},
 		"Fails":       {"A rotation whose data cannot be written is made the next time.", tags(nil), writeData},
 	}
 	for name, tc := range cases {
@@ -180,8 +200,8 @@ func TestRotation(t *testing.T) {
 				}
 			}
 			r := k.records["orders"]
-			if len(r.versions) != 2 || r.custom[tagRotation] != "2026-11@2" {
-				t.Fatalf("\n%s\nwant version 2 and its marker, got %d versions and %q", tc.reason, len(r.versions), r.custom[tagRotation])
+			if len(r.versions) != 2 || r.custom[tagRotated] != "2026-11@2" || r.custom[tagRotating] != "" {
+				t.Fatalf("\n%s\nwant version 2 and a note of it, got %d versions and %q", tc.reason, len(r.versions), r.custom)
 			}
 			if diff := cmp.Diff(map[string]string{"user": `"shop"`, "pass": "generated"}, shown(r.versions[1])); diff != "" {
 				t.Errorf("\n%s\nvalues: -want, +got:\n%s", tc.reason, diff)

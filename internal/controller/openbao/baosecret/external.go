@@ -105,7 +105,11 @@ func (e *external) plan(ctx context.Context, mg *v1alpha1.BaoSecret, r *record, 
 		return e.stop(mg, reason, err.Error()), nil
 	}
 	if !o.ResourceExists {
-		setup.Mark(mg, setup.Condition(v1alpha1.TypeRecordReady, corev1.ConditionFalse, xpv2.ReasonCreating, ""), xpv2.Creating())
+		// Why the last create failed stays until one succeeds: a reason that comes and goes with each attempt tells nobody anything.
+		if c := mg.GetCondition(v1alpha1.TypeRecordReady); c.Status != corev1.ConditionUnknown || c.Reason == "" {
+			setup.Mark(mg, setup.Condition(v1alpha1.TypeRecordReady, corev1.ConditionFalse, xpv2.ReasonCreating, ""))
+		}
+		setup.Mark(mg, xpv2.Creating())
 		return o, nil
 	}
 	o.ResourceUpToDate = w.none()

@@ -113,8 +113,10 @@ func TestObserve(t *testing.T) {
 		},
 		"Complete": {
 			reason: "A record that has everything is ready.", mg: mine(),
-			server: func(k *kv) { k.put("orders", tags(map[string]string{"team": "payments"}), complete) },
-			want:   want{o: upToDate, ready: xpv2.ReasonAvailable, version: 1, keys: keys},
+			server: func(k *kv) {
+				k.put("orders", tags(map[string]string{"team": "payments", tagGenerated: keyMark("pass")}), complete)
+			},
+			want: want{o: upToDate, ready: xpv2.ReasonAvailable, version: 1, keys: keys},
 		},
 		"Drifted": {
 			reason: "A value that was changed by hand is repaired.", mg: mine(observed(1)),
@@ -172,6 +174,25 @@ func TestObserve(t *testing.T) {
 			reason: "A password that was emptied is lost, and no template failed.", mg: mine(observed(1)),
 			server: func(k *kv) { k.put("orders", tags(nil), raw("user", `"shop"`, "pass", `""`)) },
 			want:   want{o: upToDate, ready: v1alpha1.ReasonDataLost, version: 1, keys: keys},
+		},
+		"KeyLost": {
+			reason: "A password that somebody removed is lost: a new one would not match what is in use.", mg: mine(observed(1)),
+			server: func(k *kv) {
+				k.put("orders", tags(map[string]string{tagGenerated: keyMark("pass")}), complete, raw("user", `"shop"`))
+			},
+			want: want{o: upToDate, ready: v1alpha1.ReasonDataLost, version: 2, keys: []string{"user"}},
+		},
+		"KeyLostAndAllowed": {
+			reason: "An admin lets it be made anew.", mg: mine(observed(1)), mods: recreate("uid"),
+			server: func(k *kv) {
+				k.put("orders", tags(map[string]string{tagGenerated: keyMark("pass")}), complete, raw("user", `"shop"`))
+			},
+			want: want{o: drift, version: 2, keys: []string{"user"}},
+		},
+		"KeyNew": {
+			reason: "A key that was never generated is new.", mg: mine(observed(1)),
+			server: func(k *kv) { k.put("orders", tags(nil), raw("user", `"shop"`)) },
+			want:   want{o: drift, version: 1, keys: []string{"user"}},
 		},
 		"NoSource": {
 			reason: "A Secret that is not there is waited for.",

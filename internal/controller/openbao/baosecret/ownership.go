@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
@@ -21,8 +19,12 @@ const (
 	// tagHolder is the uid of the BaoSecret that acts for the owner. Nobody can make an object with a uid of their choice, so only the
 	// holder may delete the record, also when the owner is gone already.
 	tagHolder   = "terdut-holder"
-	tagRotation = "terdut-rotating"
 	tagRetained = "terdut-retained"
+	// tagRotating and tagRotated tell of a rotation that has begun, and of the last that was made.
+	tagRotating = "terdut-rotating"
+	tagRotated  = "terdut-rotated"
+	// tagGenerated lists the keys whose values were generated, so that a key that somebody removed is told from one that is new.
+	tagGenerated = "terdut-generated"
 
 	managedBy = "provider-terdut"
 )
@@ -120,6 +122,12 @@ func recordedOwner(m *openbao.Metadata) string {
 	return fmt.Sprintf("%s (%s)", t[tagOwner], t[tagOwnerUID])
 }
 
+// handedOver is true when the record is somebody else's still, and not the claimant's under an earlier identity.
+func handedOver(m *openbao.Metadata, who claimant) bool {
+	from := recordedUID(m)
+	return from == commonv1alpha1.AdoptionFromUnregistered || from != who.ownerUID && m.CustomMetadata[tagOwner] != who.owner
+}
+
 // conflict says why a record is not ours and what to do.
 func conflict(m *openbao.Metadata, name string) string {
 	if o := recordedOwner(m); o != "" {
@@ -127,26 +135,6 @@ func conflict(m *openbao.Metadata, name string) string {
 	}
 	return fmt.Sprintf("record %q was not made by this provider: use another path, or have an admin hand it over in the provider config's adoptions (from: %s)", name, commonv1alpha1.AdoptionFromUnregistered)
 }
-
-// A rotation marker says which version a rotation wrote, or is about to write.
-type rotation struct {
-	trigger string
-	version int
-}
-
-func rotationOf(m *openbao.Metadata) (rotation, bool) {
-	if m == nil {
-		return rotation{}, false
-	}
-	trigger, version, ok := strings.Cut(m.CustomMetadata[tagRotation], "@")
-	n, err := strconv.Atoi(version)
-	if !ok || err != nil {
-		return rotation{}, false
-	}
-	return rotation{trigger: trigger, version: n}, true
-}
-
-func (r rotation) String() string { return r.trigger + "@" + strconv.Itoa(r.version) }
 
 // merge returns the custom metadata with changes made. A value of "" removes a key.
 func merge(m *openbao.Metadata, changes map[string]string) map[string]string {

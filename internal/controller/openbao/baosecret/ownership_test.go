@@ -124,34 +124,3 @@ func TestMerge(t *testing.T) {
 		t.Errorf("a record that is not there has no metadata to keep, got %v", got)
 	}
 }
-
-func TestRotationMarker(t *testing.T) {
-	type want struct {
-		r  rotation
-		ok bool
-	}
-	cases := map[string]struct {
-		reason string
-		marker string
-		want   want
-	}{
-		"Marker":        {"A trigger and a version.", "2026-11@7", want{rotation{"2026-11", 7}, true}},
-		"None":          {"There is none.", "", want{}},
-		"NoVersion":     {"Somebody wrote something else.", "2026-11", want{}},
-		"BrokenVersion": {"Somebody wrote something else.", "2026-11@seven", want{}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			r, ok := rotationOf(tagged(map[string]string{tagRotation: tc.marker}))
-			if diff := cmp.Diff(tc.want, want{r, ok}, cmp.AllowUnexported(want{}, rotation{})); diff != "" {
-				t.Errorf("%s -want, +got:\n%s", tc.reason, diff)
-			}
-			if ok && r.String() != tc.marker {
-				t.Errorf("%s want %s, got %s", tc.reason, tc.marker, r)
-			}
-		})
-	}
-	if _, ok := rotationOf(nil); ok {
-		t.Error("no record has no marker")
-	}
-}

@@ -2,6 +2,7 @@ package baosecret
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,7 +59,9 @@ func TestDesired(t *testing.T) {
 		items    []v1alpha1.DataItem
 		existing map[string]json.RawMessage
 		sources  map[string]string
+		lost     []string
 		rotate   bool
+		recreate bool
 		want     want
 	}{
 		"New": {
@@ -150,11 +153,26 @@ func TestDesired(t *testing.T) {
 			rotate:   true,
 			want:     want{data: map[string]string{"pass": "generated"}, differs: true},
 		},
+		"GeneratedLost": {
+			reason:   "A password that somebody removed is not replaced either.",
+			items:    []v1alpha1.DataItem{random("second"), random("pass")},
+			existing: raw("second", `"kept"`),
+			lost:     []string{"pass"},
+			want:     want{err: cmpopts.AnyError},
+		},
+		"GeneratedLostAndAllowed": {
+			reason:   "An admin lets lost values be made anew, and those alone.",
+			items:    []v1alpha1.DataItem{random("kept"), random("pass"), random("empty")},
+			existing: raw("kept", `"kept"`, "empty", `""`),
+			lost:     []string{"pass"},
+			recreate: true,
+			want:     want{data: map[string]string{"kept": `"kept"`, "pass": "generated", "empty": "generated"}, differs: true},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := shown(tc.existing)
-			data, differs, err := desired(tc.items, tc.existing, tc.sources, tc.rotate)
+			data, differs, err := desired(demand{items: tc.items, existing: tc.existing, sources: tc.sources, lost: tc.lost, rotate: tc.rotate, recreate: tc.recreate})
 			got := want{differs: differs, err: err}
 			if data != nil {
 				got.data = shown(data)
@@ -175,11 +193,11 @@ func TestDesired(t *testing.T) {
 // TestGeneratedAnew holds that no two generated values are the same, and that a rotation makes new ones.
 func TestGeneratedAnew(t *testing.T) {
 	items := []v1alpha1.DataItem{random("a"), random("b")}
-	first, _, err := desired(items, nil, nil, false)
+	first, _, err := desired(demand{items: items})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, _, err := desired(items, first, nil, true)
+	second, _, err := desired(demand{items: items, existing: first, rotate: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,5 +209,33 @@ func TestGeneratedAnew(t *testing.T) {
 	}
 	if len(seen) != 4 {
 		t.Errorf("want 4 different values, got %d", len(seen))
+	}
+}
+
+// TestGeneratedKeys holds that generated keys are told from others and from those that are new, within what the server takes as a value.
+func TestGeneratedKeys(t *testing.T) {
+	items := []v1alpha1.DataItem{fixed("user", "shop"), random("pass"), random("new")}
+	note := generatedKeys(items, raw("user", `"shop"`, "pass", `"x"`))
+	if diff := cmp.Diff(keyMark("pass"), note); diff != "" {
+		t.Errorf("keys that the record has: -want, +got:\n%s", diff)
+	}
+	r := &record{metadata: tagged(map[string]string{tagGenerated: note}), data: raw("user", `"shop"`)}
+	r.metadata.CurrentVersion = 2
+	if diff := cmp.Diff([]string{"pass"}, lostKeys(items, r)); diff != "" {
+		t.Errorf("keys that the record had: -want, +got:\n%s", diff)
+	}
+	r.metadata.CurrentVersion = 0
+	if got := lostKeys(items, r); got != nil {
+		t.Errorf("a record without a version has lost %v", got)
+	}
+
+	items, data := nil, raw()
+	for i := range 64 {
+		k := strings.Repeat("k", 250) + strconv.Itoa(i)
+		items, data[k] = append(items, random(k)), openbao.Text("x")
+	}
+	m := map[string]string{tagGenerated: generatedKeys(items, data)}
+	if err := openbao.ValidateCustomMetadata(m); err != nil || len(strings.Fields(m[tagGenerated])) != 64 {
+		t.Errorf("64 keys with long names: %v", err)
 	}
 }

@@ -36,10 +36,10 @@ func (e *external) project(mg *v1alpha1.BaoSecret, r *record) {
 		if v, ok := m.Current(); ok {
 			o.CreatedTime = timeOf(v.Created)
 		}
-		if marker, ok := rotationOf(m); ok && m.CurrentVersion >= marker.version {
-			o.RotationTrigger = marker.trigger
+		if done, ok := rotationOf(m, tagRotated); ok && m.CurrentVersion >= done.version {
+			o.RotationTrigger = done.trigger
 			// The first version is no rotation, and old versions are forgotten by the server.
-			if v, ok := m.Versions[marker.version]; ok && marker.version > 1 {
+			if v, ok := m.Versions[done.version]; ok && done.version > 1 {
 				o.RotatedTime = timeOf(v.Created)
 			}
 		}

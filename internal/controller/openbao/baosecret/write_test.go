@@ -8,45 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/clients/openbao"
 )
-
-func TestRotate(t *testing.T) {
-	trigger := func(s string) *v1alpha1.Rotation { return &v1alpha1.Rotation{Trigger: s} }
-	marked := func(s string) *openbao.Metadata { return tagged(map[string]string{tagRotation: s}) }
-	type want struct {
-		marker string
-		now    bool
-	}
-	cases := map[string]struct {
-		reason   string
-		rotation *v1alpha1.Rotation
-		metadata *openbao.Metadata
-		current  int
-		want     want
-	}{
-		"None":            {"No rotation is asked for.", nil, marked("2026-10@3"), 3, want{}},
-		"EmptyTrigger":    {"An empty trigger asks for none.", trigger(""), marked("2026-10@3"), 3, want{}},
-		"First":           {"The first version belongs to the trigger. It is no rotation.", trigger("2026-11"), nil, 0, want{marker: "2026-11@1"}},
-		"FirstAfterCrash": {"The marker of the first version is there already.", trigger("2026-11"), marked("2026-11@1"), 0, want{marker: "2026-11@1"}},
-		"FirstTrigger":    {"A record from before there was a trigger is rotated.", trigger("2026-11"), tagged(nil), 4, want{marker: "2026-11@5", now: true}},
-		"New":             {"A changed trigger rotates.", trigger("2026-11"), marked("2026-10@3"), 4, want{marker: "2026-11@5", now: true}},
-		"Pending":         {"A marker without its version is a rotation that was interrupted.", trigger("2026-11"), marked("2026-11@5"), 4, want{marker: "2026-11@5", now: true}},
-		"Done":            {"A marker with its version is a rotation that is done.", trigger("2026-11"), marked("2026-11@5"), 5, want{}},
-		"DoneLongAgo":     {"Later versions change nothing about that.", trigger("2026-11"), marked("2026-11@5"), 9, want{}},
-		"BackAgain":       {"An earlier trigger is as good as a new one.", trigger("2026-10"), marked("2026-11@5"), 5, want{marker: "2026-10@6", now: true}},
-		"BrokenMarker":    {"A marker that cannot be read is none.", trigger("2026-11"), marked("2026-11"), 5, want{marker: "2026-11@6", now: true}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			marker, now := rotate(tc.rotation, tc.metadata, tc.current)
-			if diff := cmp.Diff(tc.want, want{marker, now}, cmp.AllowUnexported(want{})); diff != "" {
-				t.Errorf("%s -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
 
 func TestMetadataWrite(t *testing.T) {
 	n := func(i int32) *int32 { return &i }
