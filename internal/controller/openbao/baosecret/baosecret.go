@@ -32,20 +32,12 @@ import (
 // Setup starts the controller of BaoSecrets.
 func Setup(mgr ctrl.Manager, o setup.Options) error {
 	kube := mgr.GetClient()
-	c := &connector{
-		bao:          o.OpenBao,
-		kube:         kube,
-		secrets:      o.Secrets,
-		owners:       owner.NewResolver(mgr.GetAPIReader()),
-		controlPlane: o.ControlPlane,
-		recorder:     event.NewAPIRecorder(mgr.GetEventRecorderFor(managed.ControllerName(v1alpha1.BaoSecretGroupVersionKind.GroupKind().String()))),
-		records:      newLocks(),
-	}
+	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(managed.ControllerName(v1alpha1.BaoSecretGroupVersionKind.GroupKind().String())))
 	k := setup.Kind[*v1alpha1.BaoSecret]{
 		GVK:       v1alpha1.BaoSecretGroupVersionKind,
 		Object:    &v1alpha1.BaoSecret{},
 		List:      &v1alpha1.BaoSecretList{},
-		Connector: c,
+		Connector: NewConnector(o, kube, mgr.GetAPIReader(), recorder),
 	}
 	return setup.Managed(mgr, o, k,
 		setup.WatchConfigs(kube, func() resource.ManagedList { return &v1alpha1.BaoSecretList{} }, map[string]client.Object{
@@ -89,6 +81,19 @@ type connector struct {
 	controlPlane string
 	recorder     event.Recorder
 	records      *locks
+}
+
+// NewConnector returns what connects BaoSecrets to their records. Owners are read live, because a cache may not know yet that one is gone.
+func NewConnector(o setup.Options, kube client.Client, live client.Reader, r event.Recorder) managed.TypedExternalConnector[*v1alpha1.BaoSecret] {
+	return &connector{
+		bao:          o.OpenBao,
+		kube:         kube,
+		secrets:      o.Secrets,
+		owners:       owner.NewResolver(live),
+		controlPlane: o.ControlPlane,
+		recorder:     r,
+		records:      newLocks(),
+	}
 }
 
 func (c *connector) Connect(ctx context.Context, mg *v1alpha1.BaoSecret) (managed.TypedExternalClient[*v1alpha1.BaoSecret], error) {
