@@ -155,8 +155,11 @@ const (
 	ReasonWaiting = "Waiting"
 	// ReasonConflict : a name is taken by something of somebody else.
 	ReasonConflict = "Conflict"
-	// ReasonStoreMismatch : External Secrets cannot find the record; its store reads from another server, mount or namespace.
-	ReasonStoreMismatch = "StoreMismatch"
+	// ReasonSyncFailed : External Secrets does not deliver the Secret now. It does not say why in a condition, and tries again: its store may
+	// not be ready, its server not answer, or its role not be allowed to read the record.
+	ReasonSyncFailed = "SyncFailed"
+	// ReasonSecretImmutable : the Secret is marked immutable, so that nobody can deliver new values in it.
+	ReasonSecretImmutable = "SecretImmutable"
 )
 
 // A TenantStatus is what came of a Tenant.

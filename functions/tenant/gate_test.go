@@ -136,10 +136,20 @@ func TestGates(t *testing.T) {
 			observed: everythingWith("external-secret", without("status")),
 			want:     verdict{Resources: secretWaits, Phase: "ExternalSecretCreated"},
 		},
-		"StoreMismatch": {
-			reason:   "The record exists, but External Secrets does not find it.",
+		"StoreCannotRead": {
+			reason:   "External Secrets does not say why, and it may heal by itself.",
 			observed: everythingWith("external-secret", without("status"), said("Ready", "False", "SecretSyncedError", "could not get secret data from provider", 0)),
+			want:     verdict{Resources: secretWaits, Phase: "ExternalSecretCreated"},
+		},
+		"SecretImmutable": {
+			reason:   "Nobody but a person can make an immutable Secret go.",
+			observed: everythingWith("external-secret", said("Ready", "False", "SecretSyncedError", "could not update secret, target is immutable", 0)),
 			want:     verdict{Resources: secretWaits, Phase: "Failed"},
+		},
+		"SecretRetained": {
+			reason:   "Ready is no proof when External Secrets found nothing to write.",
+			observed: everythingWith("external-secret", said("Ready", "True", "SecretSynced", "secret retained due to DeletionPolicy=Retain", 0)),
+			want:     verdict{Resources: secretWaits, Phase: "CredentialProjected"},
 		},
 		"SecretOfSomebodyElse": {
 			reason:   "The Secret belongs to something else.",
@@ -216,26 +226,48 @@ func TestGates(t *testing.T) {
 	}
 }
 
+const storeAdvice = `It tries again. If that does not help, the events of ExternalSecret "` + secretName + `" say why: the store must be Ready and ` +
+	`read from the server, namespace and mount of ClusterProviderConfig "default", with a role that may read this path.`
+
 func TestSecretProjectedReasons(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		observed map[string]*structpb.Struct
 		want     string
 	}{
-		"StoreMismatch": {
-			reason:   "The message says what to look at.",
+		"CannotRead": {
+			reason:   "One message stands for all causes, so the next step is said and nobody is blamed.",
 			observed: everythingWith("external-secret", without("status"), said("Ready", "False", "SecretSyncedError", "could not get secret data from provider", 0)),
-			want: `StoreMismatch ClusterSecretStore "openbao" does not find the record "tenants/shop/orders", which exists: let it read from the server, ` +
-				`namespace and mount of ClusterProviderConfig "default", with a role that may read this path.`,
+			want:     `SyncFailed ClusterSecretStore "openbao" cannot read the record "tenants/shop/orders" now. ` + storeAdvice,
+		},
+		"ReasonUnsaid": {
+			reason:   "The message decides, a reason is not needed.",
+			observed: everythingWith("external-secret", said("Ready", "False", "", "could not get secret data from provider", 0)),
+			want:     `SyncFailed ClusterSecretStore "openbao" cannot read the record "tenants/shop/orders" now. ` + storeAdvice,
 		},
 		"BothDown": {
-			reason: "While the record is not proven, the store is not to blame.",
+			reason: "The same is said whatever is known of the record.",
 			observed: map[string]*structpb.Struct{
 				"database":        everything()["database"],
 				"credential":      object(everything()["credential"].AsMap(), said("Ready", "False", "Unreachable", "down", 1)),
 				"external-secret": observedExternalSecret(said("Ready", "False", "SecretSyncedError", "could not get secret data from provider", 0)),
 			},
-			want: `SecretSyncedError ExternalSecret "` + secretName + `": could not get secret data from provider`,
+			want: `SyncFailed ClusterSecretStore "openbao" cannot read the record "tenants/shop/orders" now. ` + storeAdvice,
+		},
+		"Empty": {
+			reason:   "External Secrets calls it a success when there was nothing to write.",
+			observed: everythingWith("external-secret", said("Ready", "True", "SecretSynced", "secret retained due to DeletionPolicy=Retain", 0)),
+			want:     `SyncFailed ClusterSecretStore "openbao" found the record "tenants/shop/orders" empty. ` + storeAdvice,
+		},
+		"CannotWrite": {
+			reason:   "What External Secrets says is passed on.",
+			observed: everythingWith("external-secret", said("Ready", "False", "SecretSyncedError", "could not update secret", 0)),
+			want:     `SyncFailed ExternalSecret "` + secretName + `": could not update secret. It tries again; its events say why.`,
+		},
+		"Immutable": {
+			reason:   "The message says what helps.",
+			observed: everythingWith("external-secret", said("Ready", "False", "SecretSyncedError", "could not update secret, target is immutable", 0)),
+			want:     `SecretImmutable Secret "orders-db" is immutable: delete it, and External Secrets makes it anew.`,
 		},
 		"Owned": {
 			reason:   "Somebody else's Secret is a conflict.",

@@ -115,17 +115,30 @@ func (t *tenant) secretProjected(s state) Condition {
 		return Condition{Type: ct, Status: corev1.ConditionFalse, Reason: reason, Message: message}
 	}
 	switch {
-	case p.status != corev1.ConditionFalse || p.reason == "":
+	case p.status == corev1.ConditionTrue && p.message == messageRetained:
+		return no(v1alpha1.ReasonSyncFailed, fmt.Sprintf("%s found the record %q empty. %s", t.store(), t.names.path, t.storeAdvice()))
+	case p.status != corev1.ConditionFalse:
 		return waiting(ct, "External Secrets has not delivered %s with its current spec yet.", who)
 	case p.message == messageNotOwner || p.message == messageOwned:
 		return no(v1alpha1.ReasonConflict, fmt.Sprintf(
 			"Secret %q belongs to something else: set another secretName in a new Tenant, or remove the other owner.", t.names.secret))
-	case p.message == messageReadFailed && s.credentialReady:
-		return no(v1alpha1.ReasonStoreMismatch, fmt.Sprintf(
-			"%s %q does not find the record %q, which exists: let it read from the server, namespace and mount of %s %q, with a role that may read this path.",
-			t.spec.SecretStoreRef.Kind, t.spec.SecretStoreRef.Name, t.names.path, clusterProviderConfig, t.spec.BaoRef.Name))
+	case p.message == messageImmutable:
+		return no(v1alpha1.ReasonSecretImmutable, fmt.Sprintf("Secret %q is immutable: delete it, and External Secrets makes it anew.", t.names.secret))
+	case p.message == messageReadFailed:
+		return no(v1alpha1.ReasonSyncFailed, fmt.Sprintf("%s cannot read the record %q now. %s", t.store(), t.names.path, t.storeAdvice()))
 	}
-	return no(p.reason, fmt.Sprintf("%s: %s", who, p.message))
+	return no(v1alpha1.ReasonSyncFailed, fmt.Sprintf("%s: %s. It tries again; its events say why.", who, p.message))
+}
+
+// store that External Secrets reads from.
+func (t *tenant) store() string {
+	return fmt.Sprintf("%s %q", t.spec.SecretStoreRef.Kind, t.spec.SecretStoreRef.Name)
+}
+
+// storeAdvice is what to look at when External Secrets does not get the record.
+func (t *tenant) storeAdvice() string {
+	return fmt.Sprintf("It tries again. If that does not help, the events of ExternalSecret %q say why: the store must be Ready and read from the server, "+
+		"namespace and mount of %s %q, with a role that may read this path.", t.externalSecret.Metadata.Name, clusterProviderConfig, t.spec.BaoRef.Name)
 }
 
 // first takes over the first of a managed resource's conditions that is not True, with its reason and message.

@@ -21,11 +21,16 @@ const (
 	refreshInterval = "1h0m0s"
 )
 
-// Messages of External Secrets v0.16, externalsecret_controller.go. The reason is the same for all failures.
+// Messages of External Secrets v0.16, externalsecret_controller.go. The reason is the same for all failures. Why the store could not be read
+// is told in events alone: one message stands for a store that is not ready, a server that does not answer or is sealed, a role that may not
+// read the record, and a record that is not there.
 const (
 	messageReadFailed = "could not get secret data from provider"
 	messageNotOwner   = "failed to take ownership of target secret"
 	messageOwned      = "target is owned by another ExternalSecret"
+	messageImmutable  = "could not update secret, target is immutable"
+	// messageRetained is that of a success without a Secret: the store answered, with nothing.
+	messageRetained = "secret retained due to DeletionPolicy=Retain"
 )
 
 // An externalSecretSpec is what we own of an ExternalSecret's spec. Where External Secrets has defaults they are written out, so that
@@ -131,7 +136,7 @@ func (t *tenant) projection() projection {
 		}
 	}
 	current := m.Generation > 0 && strings.HasPrefix(s.SyncedResourceVersion, strconv.FormatInt(m.Generation, 10)+"-")
-	p.ready = p.status == corev1.ConditionTrue && current
+	p.ready = p.status == corev1.ConditionTrue && p.message != messageRetained && current
 	p.written = p.written || p.ready
 	return p
 }

@@ -21,7 +21,7 @@ var needPerson = []xpv2.ConditionReason{
 	openbaov1alpha1.ReasonMountNotFound,
 	openbaov1alpha1.ReasonPermissionDenied,
 	openbaov1alpha1.ReasonTemplateFailed,
-	v1alpha1.ReasonStoreMismatch,
+	v1alpha1.ReasonSecretImmutable,
 }
 
 // phase is how far the tenant has come. It rests on facts that stay: a server that stops answering does not undo what was created.
