@@ -123,7 +123,9 @@ func wantDatabase(mods ...mod) *structpb.Struct {
 	return object(map[string]any{
 		"apiVersion": "postgresql.terdut.ryuvia.com/v1alpha1",
 		"kind":       "PGDatabase",
-		"metadata":   map[string]any{"namespace": "shop", "name": databaseName},
+		"metadata": map[string]any{
+			"namespace": "shop", "name": databaseName, "annotations": map[string]any{"crossplane.io/external-name": "shop_orders"},
+		},
 		"spec": map[string]any{
 			"providerConfigRef": map[string]any{"kind": "ClusterProviderConfig", "name": "default"},
 			"forProvider": map[string]any{
@@ -142,6 +144,14 @@ func wantDatabase(mods ...mod) *structpb.Struct {
 			},
 		},
 	}, mods...)
+}
+
+// named gives a PGDatabase the name of its database.
+func named(database string) mod {
+	return func(obj map[string]any) {
+		with("spec.forProvider.database", database)(obj)
+		with("metadata.annotations", map[string]any{"crossplane.io/external-name": database})(obj)
+	}
 }
 
 // observedDatabase is wantDatabase as the API server holds it, with the defaults that it adds.

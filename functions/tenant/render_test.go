@@ -10,7 +10,7 @@ import (
 
 // TestManifests looks at single composed resources where something out of the ordinary is observed or asked for.
 func TestManifests(t *testing.T) {
-	older := []mod{with("spec.forProvider.database", "old_db"), with("spec.forProvider.owner.name", "old_owner"),
+	older := []mod{named("old_db"), with("spec.forProvider.owner.name", "old_owner"),
 		with("spec.forProvider.loginCheck.secretRef.name", "old-secret"), with("metadata.name", "old-name")}
 
 	cases := map[string]struct {
@@ -24,14 +24,14 @@ func TestManifests(t *testing.T) {
 			reason:   "What the spec says is used as it is.",
 			xr:       xr(with("spec.database", "Orders DB"), with("spec.owner", "the-owner"), with("spec.secretName", "creds")),
 			resource: "database",
-			want: wantDatabase(with("spec.forProvider.database", "Orders DB"), with("spec.forProvider.owner.name", "the-owner"),
+			want: wantDatabase(named("Orders DB"), with("spec.forProvider.owner.name", "the-owner"),
 				with("spec.forProvider.loginCheck.secretRef.name", "creds")),
 		},
 		"OwnerIsNamedLikeItsDatabase": {
 			reason:   "The owner's default follows the database's name.",
 			xr:       xr(with("spec.database", "orders")),
 			resource: "database",
-			want:     wantDatabase(with("spec.forProvider.database", "orders"), with("spec.forProvider.owner.name", "orders")),
+			want:     wantDatabase(named("orders"), with("spec.forProvider.owner.name", "orders")),
 		},
 		"Defaults": {
 			reason:   "A rendered Tenant has not passed an API server.",
@@ -57,7 +57,7 @@ func TestManifests(t *testing.T) {
 				map[string]any{"key": "dbname", "value": "old_db"}, map[string]any{"key": "username", "value": "old_owner"},
 			}))},
 			resource: "database",
-			want: wantDatabase(with("spec.forProvider.database", "old_db"), with("spec.forProvider.owner.name", "old_owner"),
+			want: wantDatabase(named("old_db"), with("spec.forProvider.owner.name", "old_owner"),
 				with("spec.forProvider.owner.passwordFrom.baoSecretRef.name", "old-credential")),
 		},
 		"ObservedPathStays": {

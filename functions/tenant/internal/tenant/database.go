@@ -12,7 +12,12 @@ import (
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 )
 
-const clusterProviderConfig = "ClusterProviderConfig"
+const (
+	clusterProviderConfig = "ClusterProviderConfig"
+
+	// annotationExternalName is Crossplane's, for the name of what a managed resource stands for.
+	annotationExternalName = "crossplane.io/external-name"
+)
 
 // renderDatabase renders the PGDatabase.
 func (t *tenant) renderDatabase() (*structpb.Struct, error) {
@@ -42,7 +47,9 @@ func (t *tenant) renderDatabase() (*structpb.Struct, error) {
 		}
 		forProvider["extensions"] = extensions
 	}
-	return t.manifest(postgresqlv1alpha1.SchemeGroupVersion.String(), postgresqlv1alpha1.PGDatabaseKind, t.names.databaseObject, nil, map[string]any{
+	// The provider would set it, and each of its writes counts against Crossplane's circuit breaker of the Tenant.
+	annotations := map[string]any{annotationExternalName: t.names.database}
+	return t.manifest(postgresqlv1alpha1.SchemeGroupVersion.String(), postgresqlv1alpha1.PGDatabaseKind, t.names.databaseObject, annotations, map[string]any{
 		"providerConfigRef": map[string]any{"kind": clusterProviderConfig, "name": t.spec.InstanceRef.Name},
 		"forProvider":       forProvider,
 	})
