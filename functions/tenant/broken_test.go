@@ -21,7 +21,7 @@ func fatal(rsp *fnv1.RunFunctionResponse) string {
 	return ""
 }
 
-func TestBrokenInput(t *testing.T) {
+func TestH47BrokenInput(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		xr       *structpb.Struct

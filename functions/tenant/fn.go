@@ -60,7 +60,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	for _, cond := range c.Conditions {
 		setCondition(rsp, cond)
 	}
-	if c.Ready {
+	if c.Ready && !c.Again {
 		rsp.Meta.Ttl = durationpb.New(ttlReady)
 	}
 	f.log.Debug("Composed a tenant", "database", c.Status["database"], "phase", c.Status["phase"])

@@ -14,10 +14,11 @@ import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 )
 
+func newFunction() *Function { return &Function{log: logging.NewNopLogger()} }
+
 func run(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 	t.Helper()
-	f := &Function{log: logging.NewNopLogger()}
-	rsp, err := f.RunFunction(t.Context(), req)
+	rsp, err := newFunction().RunFunction(t.Context(), req)
 	if err != nil {
 		t.Fatalf("f.RunFunction(...): unexpected error: %v", err)
 	}

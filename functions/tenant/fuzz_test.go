@@ -4,12 +4,12 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/crossplane/function-sdk-go/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 )
 
@@ -59,8 +59,8 @@ func checkKept(t *testing.T, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunction
 	}
 }
 
-// TestJunkAnywhere replaces each field of everything that is observed by each kind of junk.
-func TestJunkAnywhere(t *testing.T) {
+// TestH44JunkAnywhere replaces each field of everything that is observed by each kind of junk.
+func TestH44JunkAnywhere(t *testing.T) {
 	roots := func() map[string]*structpb.Struct {
 		r := everything()
 		r["xr"] = xr(with("spec.database", "a"), with("spec.owner", "b"), with("spec.secretName", "c"), with("spec.rotation.trigger", "d"))
@@ -87,8 +87,8 @@ func TestJunkAnywhere(t *testing.T) {
 	}
 }
 
-// FuzzRunFunction sends whatever a request can be. The function must not panic.
-func FuzzRunFunction(f *testing.F) {
+// FuzzH47RunFunction sends whatever a request can be. The function must not panic.
+func FuzzH47RunFunction(f *testing.F) {
 	seed := func(req *fnv1.RunFunctionRequest) {
 		b, err := proto.MarshalOptions{Deterministic: true}.Marshal(req)
 		if err != nil {
@@ -105,7 +105,15 @@ func FuzzRunFunction(f *testing.F) {
 	seed(request(xr(), everythingWith("external-secret", with("spec.dataFrom", []any{nil}), with("status.conditions", []any{nil}))))
 	seed(request(&structpb.Struct{Fields: map[string]*structpb.Value{"spec": nil, "metadata": {}}}, map[string]*structpb.Struct{"database": nil}))
 
-	fn := &Function{log: logging.NewNopLogger()}
+	seed(request(xr(with("metadata.name", strings.Repeat("a.", 126)+"b"), with("metadata.generation", -1)), everything()))
+	seed(request(xr(with("spec.extensions", []any{map[string]any{"name": strings.Repeat("x", 1<<16)}})), everything()))
+	seed(request(xr(with("status", map[string]any{"phase": "Ready", "conditions": []any{nil, map[string]any{"type": "Ready"}}})), everything()))
+	withOthers := request(xr(), everything())
+	withOthers.Desired = &fnv1.State{Composite: &fnv1.Resource{}, Resources: map[string]*fnv1.Resource{"theirs": {}, "database": nil}}
+	withOthers.RequiredResources = map[string]*fnv1.Resources{"x": nil}
+	seed(withOthers)
+
+	fn := newFunction()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		req := &fnv1.RunFunctionRequest{}
 		if proto.Unmarshal(b, req) != nil {
