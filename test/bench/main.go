@@ -13,6 +13,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -32,12 +34,14 @@ import (
 )
 
 type cli struct {
-	Tenants   int           `default:"50" help:"How many Tenants are applied at once."`
-	Databases int           `default:"500" help:"How many PGDatabases there are when memory is measured, those of Tenants included."`
-	Singles   int           `default:"5" help:"How many Tenants are applied one after the other."`
-	Polls     int           `default:"10" help:"How many polls of each managed resource are counted at rest."`
-	Quick     bool          `help:"Measure little: 5 Tenants at once, 3 singly, 20 PGDatabases, 3 polls."`
-	Patience  time.Duration `default:"10m" help:"How long any one measurement may take."`
+	Parts    []string      `name:"part" enum:"function,events,singles,tenants,rest,idle" default:"function,events,singles,tenants,rest,idle" help:"What to measure, in this order: ${enum}."`
+	Tenants  int           `default:"200" help:"How many Tenants are applied and deleted at once."`
+	Idle     int           `default:"1000" help:"How many PGDatabases there are when the provider is measured idle, those of Tenants included."`
+	Singles  int           `default:"5" help:"How many Tenants are applied one after the other."`
+	Polls    int           `default:"10" help:"How many polls of each managed resource are counted at rest."`
+	Quick    bool          `help:"Measure little: 5 Tenants at once, 3 singly, 20 PGDatabases, 3 polls."`
+	Trace    bool          `help:"Print every event that is recorded."`
+	Patience time.Duration `default:"20m" help:"How long any one measurement may take."`
 }
 
 func main() {
@@ -46,7 +50,7 @@ func main() {
 	c := cli{}
 	k := kong.Parse(&c, kong.Name("bench"), kong.Description("Measure the product on a local control plane."))
 	if c.Quick {
-		c.Tenants, c.Databases, c.Singles, c.Polls = 5, 20, 3, 3
+		c.Tenants, c.Idle, c.Singles, c.Polls = 5, 20, 3, 3
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -57,6 +61,9 @@ func main() {
 	}
 	k.FatalIfErrorf(err)
 }
+
+// maxConnections of the PostgreSQL server, for everybody.
+const maxConnections = 40
 
 // A bench is under way.
 type bench struct {
@@ -74,8 +81,10 @@ func (c *cli) run(ctx context.Context) error {
 		return err
 	}
 	b.table.captionf("%d cores of %s/%s, load average before the start: %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, load())
-	if err := b.runFunction(ctx, root); err != nil {
-		return err
+	if slices.Contains(b.Parts, "function") {
+		if err := b.runFunction(ctx, root); err != nil {
+			return err
+		}
 	}
 
 	dir, err := os.MkdirTemp("", "terdut-bench-")
@@ -99,9 +108,9 @@ func (b *bench) onPlane(ctx context.Context, dir string) error {
 	start := time.Now()
 	var err error
 	b.p, err = product.Start(ctx, product.Options{
-		Plane: local.Options{Dir: dir, Keep: true, Progress: os.Stderr, Postgres: postgres.Options{TLS: true}},
-		// What is proven once is not proven again while the product is measured at rest.
-		ProviderArgs: []string{"--verify-interval=24h"},
+		Plane: local.Options{Dir: dir, Keep: true, Progress: os.Stderr, Postgres: postgres.Options{
+			TLS: true, Conf: map[string]string{"max_connections": strconv.Itoa(maxConnections)},
+		}},
 	})
 	if err != nil {
 		return err
@@ -116,9 +125,15 @@ func (b *bench) onPlane(ctx context.Context, dir string) error {
 	if err := b.warmStart(ctx, start); err != nil {
 		return err
 	}
-	for _, measure := range []func(context.Context) error{b.singleTenants, b.manyTenants, b.atRest, b.memory} {
+	for _, part := range []struct {
+		name    string
+		measure func(context.Context) error
+	}{{"events", b.creationEvents}, {"singles", b.singleTenants}, {"tenants", b.manyTenants}, {"rest", b.atRest}, {"idle", b.idle}} {
+		if !slices.Contains(b.Parts, part.name) {
+			continue
+		}
 		ctx, cancel := context.WithTimeout(ctx, b.Patience)
-		err := measure(ctx)
+		err := part.measure(ctx)
 		cancel()
 		if err != nil {
 			return err

@@ -49,7 +49,7 @@ type statements struct {
 	counted bool
 }
 
-// countStatements makes the server count statements, for which it is restarted.
+// countStatements makes the server count statements, for which it is restarted once.
 func countStatements(ctx context.Context, s *postgres.Server) (*statements, error) {
 	conn, err := s.Connect(ctx, "postgres")
 	if err != nil {
@@ -64,14 +64,18 @@ func countStatements(ctx context.Context, s *postgres.Server) (*statements, erro
 		return st, nil
 	}
 	_ = conn.Close(ctx) // The server is about to end it.
-	s.Options.Conf = map[string]string{"shared_preload_libraries": "pg_stat_statements"}
-	if err := s.Restart(ctx); err != nil {
-		return nil, err
+	if s.Options.Conf["shared_preload_libraries"] == "" {
+		s.Options.Conf["shared_preload_libraries"] = "pg_stat_statements"
+		// Statements of each database are entries of their own.
+		s.Options.Conf["pg_stat_statements.max"] = "50000"
+		if err := s.Restart(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if st.conn, err = s.Connect(ctx, "postgres"); err != nil {
 		return nil, fmt.Errorf("cannot connect to PostgreSQL as superuser: %w", err)
 	}
-	if _, err := st.conn.Exec(ctx, "CREATE EXTENSION pg_stat_statements"); err != nil {
+	if _, err := st.conn.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements"); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot install pg_stat_statements: %w", err), st.close(ctx))
 	}
 	return st, nil

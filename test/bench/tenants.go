@@ -6,25 +6,24 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
 )
 
 // Namespaces of what is applied.
 const (
 	namespaceFirst   = "bench-first"
+	namespaceEvents  = "bench-events"
 	namespaceSingles = "bench-singles"
 	namespaceTenants = "bench-tenants"
 	namespacePlain   = "bench-plain"
 )
 
-// newTenant is like the Tenant of the examples: defaults, and an extension.
+// newTenant is like the Tenant of the examples: defaults, and an extension. Its deletion takes everything with it.
 func newTenant(namespace, name string) client.Object {
 	u := &unstructured.Unstructured{Object: map[string]any{
-		"spec": map[string]any{"extensions": []any{map[string]any{"name": "pgcrypto"}}},
+		"spec": map[string]any{"extensions": []any{map[string]any{"name": "pgcrypto"}}, "deletionPolicy": "Delete"},
 	}}
 	u.SetGroupVersionKind(terdutv1alpha1.TenantGroupVersionKind)
 	u.SetNamespace(namespace)
@@ -69,38 +68,5 @@ func (b *bench) singleTenants(ctx context.Context) error {
 	if len(took) > 0 {
 		b.table.rowf(fmt.Sprintf("1 Tenant, from apply to Ready, median of %d", len(took)), "%s", seconds(median(took)))
 	}
-	return nil
-}
-
-// manyTenants applies Tenants at once, and counts the connections to PostgreSQL meanwhile.
-func (b *bench) manyTenants(ctx context.Context) error {
-	progressf("Applying %d Tenants at once.", b.Tenants)
-	cfg := &postgresqlv1alpha1.ClusterProviderConfig{}
-	if err := b.p.Client.Get(ctx, types.NamespacedName{Name: "default"}, cfg); err != nil {
-		return fmt.Errorf("cannot get the provider config of PostgreSQL: %w", err)
-	}
-	if err := b.namespace(ctx, namespaceTenants); err != nil {
-		return err
-	}
-	names := make([]string, b.Tenants)
-	for i := range names {
-		names[i] = fmt.Sprintf("tenant-%03d", i)
-	}
-	connections, err := sampleConnections(ctx, b.p.Plane.Postgres)
-	if err != nil {
-		return err
-	}
-	took, all, err := b.applyTenants(ctx, namespaceTenants, names...)
-	most, sampled := connections()
-	if err != nil {
-		return err
-	}
-	if sampled != nil {
-		return sampled
-	}
-	if len(took) > 0 {
-		b.table.rowf(fmt.Sprintf("%d Tenants at once, from apply until all are Ready", b.Tenants), "%s (median of one: %s)", seconds(all), seconds(median(took)))
-	}
-	b.table.rowf("PostgreSQL connections held by the provider meanwhile, at most", "%d (bound of the config: %d)", most, cfg.Spec.MaxConnections)
 	return nil
 }

@@ -52,7 +52,7 @@ func (b *bench) versions(ctx context.Context) (map[string]string, error) {
 // foreign is true for objects of the namespaces that are Kubernetes' and Crossplane's own.
 func foreign(o metav1.PartialObjectMetadata) bool {
 	switch o.Namespace {
-	case "", namespaceFirst, namespaceSingles, namespaceTenants, namespacePlain:
+	case "", namespaceFirst, namespaceEvents, namespaceSingles, namespaceTenants, namespacePlain:
 		return false
 	}
 	return true
@@ -83,14 +83,14 @@ func moved(before, after map[string]string) int {
 	return n
 }
 
-// settle waits until nothing changes over a poll of everything.
-func (b *bench) settle(ctx context.Context) error {
+// settle waits until nothing changes over some polls of everything.
+func (b *bench) settle(ctx context.Context, polls int) error {
 	before, err := b.versions(ctx)
 	if err != nil {
 		return err
 	}
 	for range settleRounds {
-		if err := b.polls(ctx, 2); err != nil {
+		if err := b.polls(ctx, polls); err != nil {
 			return err
 		}
 		after, err := b.versions(ctx)

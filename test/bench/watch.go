@@ -85,8 +85,9 @@ func follow(ctx context.Context, open func() (watch.Interface, error), created <
 			}
 			created = nil
 		case e, ok := <-w.ResultChan():
-			if !ok {
+			if !ok || e.Type == watch.Error {
 				// The API server ends watches that it cannot serve in time. A new one begins with all there is.
+				w.Stop()
 				again, err := open()
 				if err != nil {
 					return err
