@@ -34,8 +34,8 @@ render: ## Render an example without a cluster: EXAMPLE=tenant
 	$(GO) run ./cluster/local/cmd/render $(or $(EXAMPLE),tenant)
 
 .PHONY: bench
-bench: ## Measure and print one table
-	$(GO) run ./test/bench
+bench: ## Measure and print one table; ARGS="--part events" measures a part
+	$(GO) run ./test/bench $(ARGS)
 
 ##@ Development
 
