@@ -8,6 +8,8 @@ import (
 
 	"google.golang.org/protobuf/types/known/structpb"
 
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
 )
 
@@ -193,13 +195,18 @@ func TestPhaseNeverGoesBack(t *testing.T) {
 			t: t, rand: rand.New(rand.NewPCG(seed, 1)), objects: map[string]map[string]any{}, gen: map[string]int{}, seen: map[string]int{},
 		}
 		highest := 0
+		var last *fnv1.RunFunctionResponse
 		for i := range 150 {
 			if i > 120 {
 				w.heal()
 			} else {
 				w.step()
 			}
-			rsp := run(t, request(xr(with("spec.connectionLimit", w.limit), with("metadata.generation", w.limit+1)), w.observed()))
+			mods := []mod{with("spec.connectionLimit", w.limit), with("metadata.generation", w.limit+1)}
+			if last != nil {
+				mods = append(mods, answered(last))
+			}
+			rsp := run(t, request(xr(mods...), w.observed()))
 			if msg := fatal(rsp); msg != "" {
 				t.Fatalf("seed %d, step %d: %s", seed, i, msg)
 			}
@@ -212,6 +219,7 @@ func TestPhaseNeverGoesBack(t *testing.T) {
 				w.apply(name, r.GetResource().AsMap())
 			}
 
+			last = rsp
 			phase := v1alpha1.TenantPhase(verdictOf(rsp).Phase)
 			reached[phase] = true
 			at := slices.Index(order, phase)
