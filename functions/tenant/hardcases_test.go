@@ -52,7 +52,6 @@ func TestH44ObservedStaysDesired(t *testing.T) {
 				name := fmt.Sprintf("%v/%s/%s", slices.Sorted(maps.Keys(observed)), state, input)
 				req := request(xr(), observed)
 				req.RequiredResources = required
-				req.ExtraResources = required
 				rsp := run(t, req)
 				if fatal(rsp) != "" {
 					if len(rsp.GetDesired().GetResources()) > 0 {

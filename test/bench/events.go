@@ -121,7 +121,7 @@ func writer(u *unstructured.Unstructured) string {
 		if f.Time == nil || f.Time.Time.Before(newest) {
 			continue
 		}
-		if f.Time.Time.After(newest) {
+		if f.Time.After(newest) {
 			newest, names = f.Time.Time, nil
 		}
 		name := f.Manager
