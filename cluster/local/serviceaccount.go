@@ -32,11 +32,17 @@ func (p *Plane) ServiceAccountConfig(ctx context.Context, namespace, name string
 }
 
 // ServiceAccountKubeconfig writes what ServiceAccountConfig returns to a kubeconfig in the plane's folder, with the ServiceAccount's
-// namespace as the default one, and returns its path.
-func (p *Plane) ServiceAccountKubeconfig(ctx context.Context, namespace, name string) (string, error) {
+// namespace as the default one, and returns its path. Functions may change the configuration before it is written, for example to lead
+// through a proxy.
+func (p *Plane) ServiceAccountKubeconfig(ctx context.Context, namespace, name string, change ...func(*rest.Config) error) (string, error) {
 	cfg, err := p.ServiceAccountConfig(ctx, namespace, name)
 	if err != nil {
 		return "", err
+	}
+	for _, f := range change {
+		if err := f(cfg); err != nil {
+			return "", err
+		}
 	}
 	path := filepath.Join(p.Dir, "kubeconfigs", namespace+"-"+name)
 	return path, writeKubeconfig(cfg, namespace, path)

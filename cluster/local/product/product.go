@@ -15,6 +15,7 @@ import (
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	pkgv1 "github.com/crossplane/crossplane/apis/v2/pkg/v1"
@@ -46,6 +47,8 @@ type Options struct {
 	Plane local.Options
 	// ProviderArgs are flags of the provider beside those that the runtime gives.
 	ProviderArgs []string
+	// ProviderConfig, when set, changes how the provider reaches the API server. It is called each time before the provider starts.
+	ProviderConfig func(*rest.Config) error
 	// FunctionArgs are flags of the functions beside those that the runtime gives.
 	FunctionArgs []string
 	// MaxConnections of the ClusterProviderConfig of PostgreSQL; 0 leaves the default.
@@ -115,7 +118,7 @@ func (p *Product) start(ctx context.Context) error {
 		Dir:       filepath.Join(p.Plane.Dir, "packages"),
 		Logs:      p.Plane.Logs,
 		ProviderKubeconfig: func(ctx context.Context, pkg string) (string, error) {
-			return p.Plane.ServiceAccountKubeconfig(ctx, local.SystemNamespace, pkg)
+			return p.Plane.ServiceAccountKubeconfig(ctx, local.SystemNamespace, pkg, p.providerConfig)
 		},
 		Packages: map[string]packageruntime.Package{
 			Provider:       {Args: p.options.ProviderArgs},
@@ -129,6 +132,14 @@ func (p *Product) start(ctx context.Context) error {
 		return err
 	}
 	return p.configure(ctx)
+}
+
+// providerConfig changes the provider's client configuration as the options say.
+func (p *Product) providerConfig(cfg *rest.Config) error {
+	if p.options.ProviderConfig == nil {
+		return nil
+	}
+	return p.options.ProviderConfig(cfg)
 }
 
 // push builds the packages and pushes them to a registry of our own.
