@@ -8,6 +8,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -59,6 +61,7 @@ func apiProxy(i *injector, cfg *rest.Config) (*httpProxy, error) {
 	p := &httpProxy{server: serverAPI, injector: i, pass: passTo(u, t), classify: apiWrite}
 	p.Server = httptest.NewUnstartedServer(p)
 	p.EnableHTTP2 = true
+	p.Config.ErrorLog = log.New(io.Discard, "", 0) // Connections that were cut.
 	p.StartTLS()
 	return p, nil
 }

@@ -10,10 +10,9 @@ import (
 )
 
 const (
-	// cleanRuns are compared to find the writes that an operation always makes.
-	cleanRuns = 2
-	// pause is how long nothing happens between the operations of such a life, see crew.
-	pause = 25 * time.Second
+	// pause is how long nothing happens to a Tenant between two operations of a life without faults. Crossplane bounds how much may
+	// happen to a composite in a short time, and creation takes most of that.
+	pause = 30 * time.Second
 	// crewSize is how many Tenants a crew has.
 	crewSize = 4
 	// attempts to reach a point that retries, or another status in between, have shifted.
@@ -77,29 +76,32 @@ func (w *worker) newLife() *life {
 	return &life{world: w.world, ns: w.ns, name: fmt.Sprintf("t%d", w.names), observer: w.observer}
 }
 
-// clean lives a life without faults and returns the writes of each operation.
-func (w *worker) clean(ctx context.Context) (map[operation][]point, error) {
-	l, seen := w.newLife(), map[operation][]point{}
-	for _, op := range operations {
-		if op != opCreate {
-			if err := l.settle(ctx, pause); err != nil {
-				return nil, err
-			}
-		}
-		o := w.step(ctx, l, trial{op: op})
-		w.observer.mu.Lock()
-		progressf("EVENTS %s %v", op, w.observer.events)
-		w.observer.events = map[string]int{}
-		w.observer.mu.Unlock()
-		if o.unresponsive {
-			o.violations = append(o.violations, "Crossplane paused watching the Tenant (Responsive=False)")
-		}
-		if len(o.violations) > 0 {
-			return nil, fmt.Errorf("%s without faults: %v", op, o.violations)
-		}
-		seen[op], _, _ = w.injector.state(w.ns)
+// clean lives lives without faults, one for each of the crew, and returns the writes that all of them made. The first one is not counted:
+// it finds no registry yet. With a pause between operations Crossplane must not have stopped watching a Tenant at any time.
+func (c crew) clean(ctx context.Context, pause time.Duration) (map[operation][]point, error) {
+	lives := make([]*life, len(c))
+	runs := make([]map[operation][]point, len(c))
+	for i, w := range c {
+		lives[i], runs[i] = w.newLife(), map[operation][]point{}
 	}
-	return seen, nil
+	for _, op := range operations {
+		for i, w := range c {
+			if op != opCreate {
+				if err := lives[i].settle(ctx, pause); err != nil {
+					return nil, err
+				}
+			}
+			o := w.step(ctx, lives[i], trial{op: op})
+			if o.unresponsive && pause > 0 {
+				o.violations = append(o.violations, "Crossplane paused watching the Tenant (Responsive=False)")
+			}
+			if len(o.violations) > 0 {
+				return nil, fmt.Errorf("%s without faults: %v", op, o.violations)
+			}
+			runs[i][op], _, _ = w.injector.state(w.ns)
+		}
+	}
+	return always(runs[1:]), nil
 }
 
 // step runs an operation with the trial's injection, if it has one.
@@ -132,8 +134,7 @@ func (w *worker) step(ctx context.Context, l *life, t trial) outcome {
 	return o
 }
 
-// A crew runs trials one at a time, with several Tenants in turn: Crossplane bounds how much may happen to a composite in a short time,
-// creation takes most of that, and a person's change comes later than a trial's.
+// A crew runs trials one at a time, with several Tenants in turn, so that there is some time between two operations of one.
 type crew []*worker
 
 // live rounds of lives, with the next trial of each operation, as long as there are any.
@@ -308,18 +309,16 @@ func (r *runner) run(ctx context.Context, n, crewCount int) (map[operation][]poi
 		crews = append(crews, c)
 	}
 
-	progressf("Living %d lives without faults, after one that sets up the registry.", cleanRuns)
-	var runs []map[operation][]point
-	for i := range cleanRuns + 1 {
-		seen, err := all[0].clean(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			runs = append(runs, seen)
-		}
+	sampled := n > 0
+	clean, between := crews[0], pause
+	if sampled {
+		clean, between = clean[:2], 0
 	}
-	points := always(runs)
+	progressf("Living %d lives without faults.", len(clean))
+	points, err := clean.clean(ctx, between)
+	if err != nil {
+		return nil, err
+	}
 	for _, op := range operations {
 		progressf("  %s makes %d external writes: %v", op, len(points[op]), points[op])
 	}

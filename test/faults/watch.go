@@ -22,7 +22,6 @@ import (
 // watchedKinds are those whose conditions have to say the truth.
 var watchedKinds = []schema.GroupVersionKind{
 	terdutv1alpha1.TenantGroupVersionKind, postgresqlv1alpha1.PGDatabaseGroupVersionKind, openbaov1alpha1.BaoSecretGroupVersionKind,
-	{Group: "external-secrets.io", Version: "v1", Kind: "ExternalSecret"},
 }
 
 // An observer judges what the conditions of a namespace's objects say, as it changes.
@@ -38,7 +37,6 @@ type observer struct {
 	texts map[string]bool
 	// unresponsive counts how often Crossplane paused watching a Tenant.
 	unresponsive int
-	events map[string]int
 }
 
 // observe watches all namespaces.
@@ -90,7 +88,7 @@ func (w *world) observe(ctx context.Context) error {
 
 // observer of a namespace, until the context ends.
 func (w *world) observer(ctx context.Context, ns string) *observer {
-	o := &observer{world: w, queue: make(chan *unstructured.Unstructured, 10_000), reasons: map[string]bool{}, texts: map[string]bool{}, events: map[string]int{}}
+	o := &observer{world: w, queue: make(chan *unstructured.Unstructured, 10_000), reasons: map[string]bool{}, texts: map[string]bool{}}
 	w.mu.Lock()
 	w.observers[ns] = o
 	w.mu.Unlock()
@@ -140,9 +138,6 @@ func (o *observer) violate(format string, args ...any) {
 
 // judge one state of an object.
 func (o *observer) judge(ctx context.Context, u *unstructured.Unstructured) {
-	o.mu.Lock()
-	o.events[u.GetKind()]++
-	o.mu.Unlock()
 	status, err := json.Marshal(u.Object["status"])
 	if err == nil {
 		o.mu.Lock()

@@ -52,6 +52,8 @@ const (
 	ReasonDegraded xpv2.ConditionReason = "Degraded"
 	// ReasonFailed : the server refused for another reason, which the message gives.
 	ReasonFailed xpv2.ConditionReason = "Failed"
+	// ReasonExternalNameChanged : the external name was changed after a database was recorded for this object.
+	ReasonExternalNameChanged xpv2.ConditionReason = "ExternalNameChanged"
 	// ReasonConfigNotReady : the provider config, or the Secret it names, is missing or incomplete.
 	ReasonConfigNotReady xpv2.ConditionReason = "ConfigNotReady"
 )

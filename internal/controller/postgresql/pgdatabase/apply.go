@@ -19,6 +19,7 @@ import (
 // ours, and can be repeated.
 func (e *external) apply(ctx context.Context, mg *v1alpha1.PGDatabase) error {
 	e.proofs.forget(mg.GetUID())
+	e.refused = nil
 	claim, err := e.claim(ctx, mg)
 	if err != nil {
 		return err
@@ -112,12 +113,20 @@ func (e *external) applyExtensions(ctx context.Context, mg *v1alpha1.PGDatabase,
 		return err
 	}
 	var errs []error
+	unavailable := true
 	for _, r := range results {
 		if r.Err != nil {
 			errs = append(errs, r.Err)
+			unavailable = unavailable && extensionReason(r.Err) == v1alpha1.ReasonExtensionUnavailable
 		}
 	}
-	if len(errs) > 0 {
+	switch {
+	case len(errs) > 0 && unavailable:
+		// To wait until the server has it is no error.
+		e.refused = errors.Join(errs...)
+		setup.Report(mg, e.recorder, notYet(v1alpha1.TypeExtensionsReady, v1alpha1.ReasonExtensionUnavailable, e.refused.Error()))
+		return nil
+	case len(errs) > 0:
 		return connect.WithReason(errors.Join(errs...), extensionReason(errs[0]))
 	}
 	setup.Mark(mg, passed(v1alpha1.TypeExtensionsReady))

@@ -127,11 +127,19 @@ func TestApply(t *testing.T) {
 			},
 		},
 		"ExtensionUnavailable": {
-			reason: "An extension that the server does not have is told as such.", mg: database(citext),
+			reason: "An extension that the server does not have is told as such, and is no error.", mg: database(citext),
 			server: &pg{facts: facts(), accepts: accepts, results: []postgresql.ExtensionResult{{Err: &postgresql.Error{Code: "0A000"}}}},
 			want: want{
-				calls: []string{"Reserve", "EnsureRole", "EnsureDatabase", "CheckLogin", record, "EnsureExtensions"}, err: v1alpha1.ReasonExtensionUnavailable,
+				calls: []string{"Reserve", "EnsureRole", "EnsureDatabase", "CheckLogin", record, "EnsureExtensions"},
 				steps: [4]xpv2.ConditionReason{none, done, done, v1alpha1.ReasonExtensionUnavailable},
+			},
+		},
+		"ExtensionUnavailableAndFails": {
+			reason: "One that the server refused for another reason is an error.", mg: database(citext),
+			server: &pg{facts: facts(), accepts: accepts, results: []postgresql.ExtensionResult{{Err: errBoom}, {Err: &postgresql.Error{Code: "0A000"}}}},
+			want: want{
+				calls: []string{"Reserve", "EnsureRole", "EnsureDatabase", "CheckLogin", record, "EnsureExtensions"}, err: v1alpha1.ReasonExtensionFailed,
+				steps: [4]xpv2.ConditionReason{none, done, done, v1alpha1.ReasonExtensionFailed},
 			},
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/clients/postgresql"
+	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
 // reasonRoleKept is the reason of the event which says that a role was left behind.
@@ -23,9 +24,10 @@ func (e *external) observeDeleted(ctx context.Context, mg *v1alpha1.PGDatabase) 
 		e.owners.Forget(mg)
 		return managed.ExternalObservation{}, nil
 	}
+	unsettled := e.settle(ctx, mg)
 	alive, err := e.owners.Alive(ctx, mg)
 	if mg.Spec.ForProvider.DeletionPolicy != commonv1alpha1.DeletionDelete {
-		if err == nil && !alive {
+		if err == nil && unsettled == nil && !alive {
 			e.retain(ctx, mg)
 		}
 		return gone()
@@ -36,6 +38,9 @@ func (e *external) observeDeleted(ctx context.Context, mg *v1alpha1.PGDatabase) 
 	if alive {
 		// The composite will make this object again, and it finds its database then.
 		return gone()
+	}
+	if unsettled != nil {
+		return managed.ExternalObservation{}, e.fail(mg, unsettled)
 	}
 	_, held, err := e.held(ctx, mg)
 	if err != nil {
@@ -54,7 +59,13 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.PGDatabase) (managed
 	if err != nil || !held {
 		return managed.ExternalDelete{}, err
 	}
-	if err := e.instance.DropDatabase(ctx, c, mg.Spec.ForProvider.TerminateConnections); err != nil {
+	err = e.instance.DropDatabase(ctx, c, mg.Spec.ForProvider.TerminateConnections)
+	if postgresql.IsInUse(err) {
+		// To wait for others is no error. The runtime comes again, with growing pauses.
+		setup.Report(mg, e.recorder, notYet(v1alpha1.TypeDatabaseReady, v1alpha1.ReasonInUse, err.Error()))
+		return managed.ExternalDelete{}, nil
+	}
+	if err != nil {
 		return managed.ExternalDelete{}, e.failStep(mg, v1alpha1.TypeDatabaseReady, err)
 	}
 	kept, err := e.instance.DropRole(ctx, c)

@@ -133,8 +133,17 @@ func TestDelete(t *testing.T) {
 			want: want{calls: []string{"DropDatabase", "DropRole"}, events: []event.Reason{reasonRoleKept}},
 		},
 		"InUse": {
-			reason: "A database in use stays, and so does its role.", mg: going(del), server: &pg{facts: facts(), fail: map[string]error{"DropDatabase": inUse}},
-			want: want{calls: []string{"DropDatabase"}, err: v1alpha1.ReasonInUse, database: v1alpha1.ReasonInUse},
+			reason: "A database in use stays, and so does its role. That is told once, and is no error.",
+			mg:     going(del), server: &pg{facts: facts(), fail: map[string]error{"DropDatabase": inUse}},
+			want: want{calls: []string{"DropDatabase"}, events: []event.Reason{"InUse"}, database: v1alpha1.ReasonInUse},
+		},
+		"StillInUse": {
+			reason: "It is not told again.",
+			mg: going(del, func(db *v1alpha1.PGDatabase) {
+				db.SetConditions(notYet(v1alpha1.TypeDatabaseReady, v1alpha1.ReasonInUse, "before"))
+			}),
+			server: &pg{facts: facts(), fail: map[string]error{"DropDatabase": inUse}},
+			want:   want{calls: []string{"DropDatabase"}, database: v1alpha1.ReasonInUse},
 		},
 		"Gone": {
 			reason: "What is gone need not go.", mg: going(del), server: &pg{facts: facts(nothing)},

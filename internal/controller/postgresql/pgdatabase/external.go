@@ -23,6 +23,8 @@ var _ managed.TypedExternalClient[*v1alpha1.PGDatabase] = &external{}
 // A server is what is asked of a PostgreSQL server. *postgresql.Instance is one.
 type server interface {
 	Observe(context.Context, postgresql.Names) (*postgresql.Facts, error)
+	Recorded(ctx context.Context, controlPlane, holder string) (databases []string, err error)
+	Sessions(ctx context.Context, database string) (int, error)
 	AvailableExtensions(ctx context.Context, names []string) (map[string]postgresql.AvailableExtension, error)
 	Extensions(ctx context.Context, database string) (map[string]postgresql.Extension, error)
 	CheckLogin(ctx context.Context, username, password, database string) error
@@ -46,6 +48,8 @@ type external struct {
 	names    postgresql.Names
 	// passwordRejected is set by Observe when the server refused the password that it should accept.
 	passwordRejected bool
+	// refused is set by an update that the server refused because it does not have what is asked for.
+	refused error
 }
 
 func (e *external) Observe(ctx context.Context, mg *v1alpha1.PGDatabase) (managed.ExternalObservation, error) {
@@ -53,6 +57,9 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.PGDatabase) (manage
 		return e.observeDeleted(ctx, mg)
 	}
 	e.projectConfig(ctx, mg)
+	if err := e.settle(ctx, mg); err != nil {
+		return e.stop(mg, err)
+	}
 	f, err := e.instance.Observe(ctx, e.names)
 	if err != nil {
 		return managed.ExternalObservation{}, e.fail(mg, err)
@@ -169,7 +176,8 @@ func (e *external) claim(ctx context.Context, mg *v1alpha1.PGDatabase) (postgres
 func (e *external) stop(mg *v1alpha1.PGDatabase, err error) (managed.ExternalObservation, error) {
 	r := group.ReasonOf(err)
 	switch r {
-	case v1alpha1.ReasonConflict, v1alpha1.ReasonDataLost, v1alpha1.ReasonIdentityChanged, v1alpha1.ReasonExtensionUnavailable:
+	case v1alpha1.ReasonConflict, v1alpha1.ReasonDataLost, v1alpha1.ReasonIdentityChanged, v1alpha1.ReasonExtensionUnavailable, v1alpha1.ReasonInUse,
+		v1alpha1.ReasonExternalNameChanged:
 	default:
 		return managed.ExternalObservation{}, e.fail(mg, err)
 	}

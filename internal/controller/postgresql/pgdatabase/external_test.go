@@ -87,6 +87,10 @@ func TestDrifted(t *testing.T) {
 func TestObserve(t *testing.T) {
 	missing := func(db *v1alpha1.PGDatabase) { db.Spec.ForProvider.Owner.PasswordFrom.SecretKeyRef.Name = "missing" }
 	citext := wants(v1alpha1.Extension{Name: "citext"})
+	offered := map[string]postgresql.AvailableExtension{"citext": {Name: "citext"}}
+	template := func(n string) func(*v1alpha1.PGDatabase) {
+		return func(db *v1alpha1.PGDatabase) { db.Spec.ForProvider.Template = n }
+	}
 	foreign := func(f *postgresql.Facts) {
 		f.RoleRecord, f.DatabaseRecord.Owner = nil, postgresql.Owner{ControlPlane: "here", UID: "other", Holder: "other"}
 	}
@@ -150,8 +154,39 @@ func TestObserve(t *testing.T) {
 		},
 		"ExtensionMissing": {
 			reason: "An extension that is missing is put right.",
-			mg:     database(citext), server: &pg{facts: facts(), accepts: map[string]bool{password: true}},
+			mg:     database(citext), server: &pg{facts: facts(), accepts: map[string]bool{password: true}, available: offered},
 			want: want{exists: true, diff: "extension citext"},
+		},
+		"ExtensionNotToBeHad": {
+			reason: "An extension that the server does not have is told once, and waited for without an error. The rest is ready.",
+			mg:     database(citext), server: &pg{facts: facts(), accepts: map[string]bool{password: true}},
+			want: want{exists: true, upToDate: true, ready: v1alpha1.ReasonExtensionUnavailable, events: []event.Reason{"ExtensionUnavailable"}},
+		},
+		"SomeExtensionsNotToBeHad": {
+			reason: "Others are installed meanwhile.",
+			mg:     database(wants(v1alpha1.Extension{Name: "citext"}, v1alpha1.Extension{Name: "missing"})),
+			server: &pg{facts: facts(), accepts: map[string]bool{password: true}, available: offered},
+			want:   want{exists: true, diff: "extension citext", events: []event.Reason{"ExtensionUnavailable"}},
+		},
+		"TemplateInUse": {
+			reason: "A template that others are connected to is waited for, without an error.",
+			mg:     database(template("busy")), server: &pg{facts: facts(nothing), sessions: map[string]int{"busy": 1}},
+			want: want{exists: true, upToDate: true, ready: v1alpha1.ReasonInUse, events: []event.Reason{"InUse"}},
+		},
+		"TemplateIdle": {
+			reason: "A template that nobody is connected to can be copied.",
+			mg:     database(template("idle")), server: &pg{facts: facts(nothing), sessions: map[string]int{"busy": 1}},
+			want: want{upToDate: true},
+		},
+		"TemplateInUseAfterwards": {
+			reason: "A template is not looked at any more when the database was made from it.",
+			mg:     database(template("busy")), server: &pg{facts: facts(), accepts: map[string]bool{password: true}, sessions: map[string]int{"busy": 1}},
+			want: want{exists: true, upToDate: true, ready: xpv2.ReasonAvailable},
+		},
+		"Renamed": {
+			reason: "An external name that was changed afterwards is refused, whatever there is under it.",
+			mg:     database(), server: &pg{facts: facts(nothing), databases: []string{"first"}},
+			want: want{exists: true, upToDate: true, ready: v1alpha1.ReasonExternalNameChanged, events: []event.Reason{"ExternalNameChanged"}},
 		},
 		"SourceGone": {
 			reason: "A database whose password source went away stays as it is, and is not ready.",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -47,6 +48,9 @@ type pg struct {
 	installed map[string]postgresql.Extension
 	available map[string]postgresql.AvailableExtension
 	results   []postgresql.ExtensionResult
+	// databases that are recorded for the object, and sessions by database.
+	databases []string
+	sessions  map[string]int
 	// fail makes one call fail.
 	fail map[string]error
 	kept []string
@@ -61,6 +65,17 @@ func (s *pg) call(name string) error {
 
 func (s *pg) Observe(context.Context, postgresql.Names) (*postgresql.Facts, error) {
 	return s.facts, s.observeErr
+}
+
+func (s *pg) Recorded(_ context.Context, controlPlane, holder string) ([]string, error) {
+	if controlPlane != "here" || holder != "uid" {
+		return nil, errBoom
+	}
+	return s.databases, s.observeErr
+}
+
+func (s *pg) Sessions(_ context.Context, database string) (int, error) {
+	return s.sessions[database], nil
 }
 
 func (s *pg) CheckLogin(_ context.Context, _, pass, _ string) error {
@@ -146,7 +161,9 @@ func recorded(version string) func(*postgresql.Facts) {
 
 // database is a PGDatabase that owns itself and takes its password from the Secret login.
 func database(mods ...func(*v1alpha1.PGDatabase)) *v1alpha1.PGDatabase {
-	db := &v1alpha1.PGDatabase{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "orders", UID: "uid", Generation: 2}}
+	db := &v1alpha1.PGDatabase{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: "orders", UID: "uid", Generation: 2, Annotations: map[string]string{meta.AnnotationKeyExternalName: "orders"},
+	}}
 	db.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionAll}
 	db.Spec.ForProvider.Owner = v1alpha1.Owner{Name: "shop"}
 	db.Spec.ForProvider.Owner.PasswordFrom.SecretKeyRef = &commonv1alpha1.LocalSecretKeySelector{Name: "login", Key: "password"}

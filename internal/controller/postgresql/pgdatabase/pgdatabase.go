@@ -6,7 +6,6 @@ package pgdatabase
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -99,24 +98,7 @@ func (c *connector) Connect(ctx context.Context, mg *v1alpha1.PGDatabase) (manag
 	}
 	e := &external{connector: c, cfg: cfg, instance: instance}
 	e.names = postgresql.Names{Database: databaseOf(mg), Role: mg.Spec.ForProvider.Owner.Name}
-	if meta.GetExternalName(mg) != e.names.Database && !meta.WasDeleted(mg) {
-		meta.SetExternalName(mg, e.names.Database)
-		if err := c.kube.Update(ctx, mg); err != nil {
-			return nil, fmt.Errorf("cannot set external name: %w", err)
-		}
-	}
 	return e, nil
-}
-
-// databaseOf returns the name of the database: what the spec says, or the external name, which is the object's name by default.
-func databaseOf(mg *v1alpha1.PGDatabase) string {
-	if d := mg.Spec.ForProvider.Database; d != nil {
-		return *d
-	}
-	if n := meta.GetExternalName(mg); n != "" {
-		return n
-	}
-	return mg.GetName()
 }
 
 func local(mg *v1alpha1.PGDatabase, name string) types.NamespacedName {

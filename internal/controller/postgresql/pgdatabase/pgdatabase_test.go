@@ -35,8 +35,6 @@ func TestConnect(t *testing.T) {
 	adopts := func(db *v1alpha1.PGDatabase) { meta.SetExternalName(db, "legacy") }
 
 	type want struct {
-		// name is the stored external name, names are the names that are worked with.
-		name    string
 		names   postgresql.Names
 		waiting bool
 		err     error
@@ -46,10 +44,10 @@ func TestConnect(t *testing.T) {
 		mg     *v1alpha1.PGDatabase
 		want   want
 	}{
-		"Default":           {"The database has the object's name by default.", database(configured("default")), want{name: "orders", names: postgresql.Names{Database: "orders", Role: "shop"}}},
-		"ExternalName":      {"An admin may have set another.", database(configured("default"), adopts), want{name: "legacy", names: postgresql.Names{Database: "legacy", Role: "shop"}}},
-		"Named":             {"The spec's name is the name.", database(configured("default"), named("shop db")), want{name: "shop db", names: postgresql.Names{Database: "shop db", Role: "shop"}}},
-		"NamedOtherwise":    {"The external name follows the spec.", database(configured("default"), named("shop db"), adopts), want{name: "shop db", names: postgresql.Names{Database: "shop db", Role: "shop"}}},
+		"Default":           {"The database has the object's name by default.", database(configured("default")), want{names: postgresql.Names{Database: "orders", Role: "shop"}}},
+		"ExternalName":      {"An admin may have set another.", database(configured("default"), adopts), want{names: postgresql.Names{Database: "legacy", Role: "shop"}}},
+		"Named":             {"The spec's name is the name.", database(configured("default"), named("shop db")), want{names: postgresql.Names{Database: "shop db", Role: "shop"}}},
+		"NamedOtherwise":    {"The external name follows the spec.", database(configured("default"), named("shop db"), adopts), want{names: postgresql.Names{Database: "shop db", Role: "shop"}}},
 		"Deleted":           {"Nothing is written to an object that goes.", going(commonv1alpha1.DeletionDelete, configured("default")), want{names: postgresql.Names{Database: "orders", Role: "shop"}}},
 		"NoConfig":          {"Without a config nothing can be looked at.", database(configured("gone")), want{err: cmpopts.AnyError}},
 		"NoConfigAndRetain": {"What is to be left behind needs no config.", going(commonv1alpha1.DeletionRetain, configured("gone")), want{waiting: true}},
@@ -68,11 +66,7 @@ func TestConnect(t *testing.T) {
 			if x, ok := e.(*external); ok {
 				got.names = x.names
 			}
-			stored := &v1alpha1.PGDatabase{}
-			if err := c.kube.Get(t.Context(), client.ObjectKeyFromObject(mg), stored); err != nil {
-				t.Fatal(err)
-			}
-			got.name, got.waiting, got.err = meta.GetExternalName(stored), err == nil && got.names == postgresql.Names{}, err
+			got.waiting, got.err = err == nil && got.names == postgresql.Names{}, err
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{}), cmpopts.EquateErrors()); diff != "" {
 				t.Errorf("\n%s\nConnect(...): -want, +got:\n%s", tc.reason, diff)
 			}

@@ -39,7 +39,23 @@ func (e *external) preflight(ctx context.Context, mg *v1alpha1.PGDatabase, f *po
 		// Then an extension that cannot be had is no reason to give up the rest.
 		return nil
 	}
+	if err := e.templateIdle(ctx, mg, f); err != nil {
+		return err
+	}
 	return e.available(ctx, mg)
+}
+
+// templateIdle makes sure that nobody is connected to the template: the server would refuse to copy it. Nobody can be to template0.
+func (e *external) templateIdle(ctx context.Context, mg *v1alpha1.PGDatabase, f *postgresql.Facts) error {
+	t := mg.Spec.ForProvider.Template
+	if f.Database != nil || t == "" || t == "template0" {
+		return nil
+	}
+	n, err := e.instance.Sessions(ctx, t)
+	if err != nil || n == 0 {
+		return err
+	}
+	return &postgresql.InUseError{Database: t, Sessions: n}
 }
 
 // neverLost refuses to begin anew where this object has made a database before: neither the database nor its record is there any more, so
@@ -59,9 +75,19 @@ func (e *external) neverLost(mg *v1alpha1.PGDatabase, f *postgresql.Facts, c pos
 
 // available makes sure that the server offers the extensions.
 func (e *external) available(ctx context.Context, mg *v1alpha1.PGDatabase) error {
-	specs := extensionSpecs(mg)
+	refused, err := e.unavailable(ctx, extensionSpecs(mg))
+	for _, s := range extensionSpecs(mg) {
+		if r := refused[s.Name]; r != nil {
+			return r
+		}
+	}
+	return err
+}
+
+// unavailable returns, by name, what to say of those extensions that the server does not offer.
+func (e *external) unavailable(ctx context.Context, specs []postgresql.ExtensionSpec) (map[string]error, error) {
 	if len(specs) == 0 {
-		return nil
+		return nil, nil
 	}
 	names := make([]string, len(specs))
 	for i := range specs {
@@ -69,20 +95,23 @@ func (e *external) available(ctx context.Context, mg *v1alpha1.PGDatabase) error
 	}
 	have, err := e.instance.AvailableExtensions(ctx, names)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	out := map[string]error{}
 	for _, s := range specs {
 		x, ok := have[s.Name]
-		if !ok {
-			err := fmt.Errorf("the server does not offer extension %q: install its files on the server", s.Name)
-			return connect.WithReason(err, v1alpha1.ReasonExtensionUnavailable)
+		var err error
+		switch {
+		case !ok:
+			err = fmt.Errorf("the server does not offer extension %q: install its files on the server", s.Name)
+		case s.Version != "" && !slices.Contains(x.Versions, s.Version):
+			err = fmt.Errorf("the server does not offer version %q of extension %q", s.Version, s.Name)
+		default:
+			continue
 		}
-		if s.Version != "" && !slices.Contains(x.Versions, s.Version) {
-			err := fmt.Errorf("the server does not offer version %q of extension %q", s.Version, s.Name)
-			return connect.WithReason(err, v1alpha1.ReasonExtensionUnavailable)
-		}
+		out[s.Name] = connect.WithReason(err, v1alpha1.ReasonExtensionUnavailable)
 	}
-	return nil
+	return out, nil
 }
 
 // ownSecret makes sure that the Secret which a composite has delivered is not somebody else's: it does not exist, or it is controlled by an

@@ -28,8 +28,10 @@ type proof struct {
 	// passwordRejected is true when the server refused the password that it should accept.
 	passwordRejected bool
 	extensions       []v1alpha1.ExtensionObservation
-	// drift names extensions that are missing or not as asked for.
+	// drift names extensions that are missing or not as asked for, and can be had.
 	drift []string
+	// unavailable says which cannot be had, nil for none.
+	unavailable error
 	// login is the condition LoginVerified, nil when no login was asked for.
 	login *xpv2.Condition
 	// credentialVersion of the password that logged in.
@@ -38,7 +40,7 @@ type proof struct {
 
 // holds is true when everything that was asked for was proven.
 func (p *proof) holds() bool {
-	return !p.passwordRejected && len(p.drift) == 0 && (p.login == nil || p.login.Status == corev1.ConditionTrue)
+	return !p.passwordRejected && len(p.drift) == 0 && p.unavailable == nil && (p.login == nil || p.login.Status == corev1.ConditionTrue)
 }
 
 // proofs remembers one proof per PGDatabase, and which Secret was seen to be delivered for it.
@@ -138,13 +140,30 @@ func (e *external) proveExtensions(ctx context.Context, mg *v1alpha1.PGDatabase,
 	if err != nil {
 		return err
 	}
+	var differ []postgresql.ExtensionSpec
 	for _, s := range specs {
 		x, ok := installed[s.Name]
 		if ok {
 			p.extensions = append(p.extensions, v1alpha1.ExtensionObservation{Name: x.Name, Version: x.Version, Schema: x.Schema})
 		}
 		if !ok || !x.Satisfies(s) {
+			differ = append(differ, s)
+		}
+	}
+	if len(differ) > 0 && e.refused != nil {
+		p.unavailable = e.refused
+		return nil
+	}
+	refused, err := e.unavailable(ctx, differ)
+	if err != nil {
+		return err
+	}
+	for _, s := range differ {
+		switch r := refused[s.Name]; {
+		case r == nil:
 			p.drift = append(p.drift, "extension "+s.Name)
+		case p.unavailable == nil:
+			p.unavailable = r
 		}
 	}
 	return nil
@@ -187,7 +206,10 @@ func (e *external) proveLogin(ctx context.Context, mg *v1alpha1.PGDatabase, p *p
 func (e *external) projectProof(mg *v1alpha1.PGDatabase, p *proof) {
 	o := &mg.Status.AtProvider
 	o.Extensions = p.extensions
-	if len(p.drift) == 0 {
+	switch {
+	case p.unavailable != nil:
+		setup.Report(mg, e.recorder, notYet(v1alpha1.TypeExtensionsReady, v1alpha1.ReasonExtensionUnavailable, p.unavailable.Error()))
+	case len(p.drift) == 0:
 		setup.Mark(mg, passed(v1alpha1.TypeExtensionsReady))
 	}
 	// Without a source at hand the version that logged in last is still that.

@@ -135,15 +135,22 @@ func TestProveExtensions(t *testing.T) {
 	s := &pg{installed: map[string]postgresql.Extension{
 		"same": {Name: "same", Version: "1.3", Schema: "public"}, "older": {Name: "older", Version: "1.2", Schema: "public"},
 		"elsewhere": {Name: "elsewhere", Version: "1.3", Schema: "other"}, "theirs": {Name: "theirs"},
+	}, available: map[string]postgresql.AvailableExtension{
+		"older": {Name: "older", Versions: []string{"1.2", "1.3"}}, "elsewhere": {Name: "elsewhere"}, "missing": {Name: "missing"},
+		"ancient": {Name: "ancient", Versions: []string{"1.2"}},
 	}}
 	mg := database(wants(v1alpha1.Extension{Name: "same", Version: &v, Schema: "public"}, v1alpha1.Extension{Name: "older", Version: &v},
-		v1alpha1.Extension{Name: "elsewhere", Schema: "public"}, v1alpha1.Extension{Name: "missing"}))
+		v1alpha1.Extension{Name: "elsewhere", Schema: "public"}, v1alpha1.Extension{Name: "missing"},
+		v1alpha1.Extension{Name: "ancient", Version: &v}))
 	p := &proof{}
 	if err := view(t, s).proveExtensions(t.Context(), mg, p); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"extension older", "extension elsewhere", "extension missing"}, p.drift); diff != "" {
 		t.Errorf("drift: -want, +got:\n%s", diff)
+	}
+	if p.unavailable == nil || !strings.Contains(p.unavailable.Error(), `version "1.3" of extension "ancient"`) {
+		t.Errorf("want the version that the server does not have to be told, got %v", p.unavailable)
 	}
 	names := make([]string, len(p.extensions))
 	for i := range p.extensions {
