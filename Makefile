@@ -37,6 +37,10 @@ render: ## Render an example without a cluster: EXAMPLE=tenant
 bench: ## Measure and print one table; ARGS="--part events" measures a part
 	$(GO) run ./test/bench $(ARGS)
 
+.PHONY: faults
+faults: ## Let something go wrong at each external write of a Tenant's life; takes half an hour
+	$(GO) run ./test/faults
+
 ##@ Development
 
 .PHONY: generate
