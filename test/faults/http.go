@@ -41,7 +41,7 @@ func kvProxy(i *injector, address string) (*httpProxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot parse address of OpenBao: %w", err)
 	}
-	p := &httpProxy{server: serverKV, injector: i, pass: passTo(u, http.DefaultTransport.(*http.Transport).Clone()), classify: kvWrite}
+	p := &httpProxy{server: serverKV, injector: i, pass: passTo(u, &http.Transport{}), classify: kvWrite}
 	p.Server = httptest.NewServer(p)
 	return p, nil
 }
@@ -56,8 +56,7 @@ func apiProxy(i *injector, cfg *rest.Config) (*httpProxy, error) {
 	if !roots.AppendCertsFromPEM(cfg.CAData) {
 		return nil, errors.New("cannot read the CA of the API server")
 	}
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	t := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
 	p := &httpProxy{server: serverAPI, injector: i, pass: passTo(u, t), classify: apiWrite}
 	p.Server = httptest.NewUnstartedServer(p)
 	p.EnableHTTP2 = true
@@ -98,8 +97,8 @@ func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.injector.kill()
 		panic(http.ErrAbortHandler)
 	case faultDown:
-		if p.server == serverAPI {
-			go p.injector.cut()
+		if p.server == serverAPI && write != "" {
+			go p.injector.cut() // It waits for this request, too.
 		}
 		panic(http.ErrAbortHandler)
 	case faultRefused:

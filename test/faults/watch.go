@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
@@ -39,51 +40,51 @@ type observer struct {
 	unresponsive int
 }
 
-// observe watches all namespaces.
+// observe watches all namespaces until the context ends.
 func (w *world) observe(ctx context.Context) error {
 	for _, gvk := range watchedKinds {
-		open := func() (ch <-chan *unstructured.Unstructured, stop func(), err error) {
-			l := &unstructured.UnstructuredList{}
-			l.SetGroupVersionKind(gvk)
-			wi, err := w.watch.Watch(ctx, l)
-			if err != nil {
-				return nil, nil, fmt.Errorf("cannot watch %s: %w", gvk.Kind, err)
-			}
-			out := make(chan *unstructured.Unstructured)
-			go func() {
-				defer close(out)
-				for e := range wi.ResultChan() {
-					if u, ok := e.Object.(*unstructured.Unstructured); ok {
-						out <- u
-					}
-				}
-			}()
-			return out, wi.Stop, nil
-		}
-		ch, _, err := open()
+		seen, err := w.watchKind(ctx, gvk)
 		if err != nil {
 			return err
 		}
 		go func() {
 			for ctx.Err() == nil {
-				for u := range ch {
-					w.mu.Lock()
-					o := w.observers[u.GetNamespace()]
-					w.mu.Unlock()
-					if o != nil {
-						o.queue <- u
+				for e := range seen.ResultChan() {
+					if u, ok := e.Object.(*unstructured.Unstructured); ok {
+						w.tell(u)
 					}
 				}
 				// The API server ends watches. A new one begins with all there is.
-				if again, _, err := open(); err == nil {
-					ch = again
-				} else {
-					time.Sleep(time.Second)
+				again, err := w.watchKind(ctx, gvk)
+				if err != nil {
+					time.Sleep(pollInterval)
+					continue
 				}
+				seen = again
 			}
 		}()
 	}
 	return nil
+}
+
+func (w *world) watchKind(ctx context.Context, gvk schema.GroupVersionKind) (watch.Interface, error) {
+	l := &unstructured.UnstructuredList{}
+	l.SetGroupVersionKind(gvk)
+	seen, err := w.watch.Watch(ctx, l)
+	if err != nil {
+		return nil, fmt.Errorf("cannot watch %s: %w", gvk.Kind, err)
+	}
+	return seen, nil
+}
+
+// tell the observer of its namespace, if there is one, of an object.
+func (w *world) tell(u *unstructured.Unstructured) {
+	w.mu.Lock()
+	o := w.observers[u.GetNamespace()]
+	w.mu.Unlock()
+	if o != nil {
+		o.queue <- u
+	}
 }
 
 // observer of a namespace, until the context ends.
