@@ -31,8 +31,8 @@ func (w *worker) newLife() *life {
 }
 
 // clean lives lives without faults, one for each of the crew, and returns the writes that all of them made. The first one is not counted:
-// it finds no registry yet. With a pause between operations Crossplane must not have stopped watching a Tenant at any time.
-func (c crew) clean(ctx context.Context, pause time.Duration) (map[operation][]point, error) {
+// it finds no registry yet. With the whole pause between operations Crossplane must not have stopped watching a Tenant at any time.
+func (c crew) clean(ctx context.Context, between time.Duration) (map[operation][]point, error) {
 	lives := make([]*life, len(c))
 	runs := make([]map[operation][]point, len(c))
 	for i, w := range c {
@@ -40,13 +40,14 @@ func (c crew) clean(ctx context.Context, pause time.Duration) (map[operation][]p
 	}
 	for _, op := range operations {
 		for i, w := range c {
-			if op != opCreate {
-				if err := lives[i].settle(ctx, pause); err != nil {
+			// What is being deleted is never paused.
+			if op == opUpdate || op == opRotate {
+				if err := lives[i].settle(ctx, between); err != nil {
 					return nil, err
 				}
 			}
 			o := w.step(ctx, lives[i], trial{op: op})
-			if o.unresponsive && pause > 0 {
+			if o.unresponsive && between >= pause {
 				o.violations = append(o.violations, "Crossplane paused watching the Tenant (Responsive=False)")
 			}
 			if len(o.violations) > 0 {

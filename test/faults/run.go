@@ -13,6 +13,8 @@ const (
 	// pause is how long nothing happens to a Tenant between two operations of a life without faults. Crossplane bounds how much may
 	// happen to a composite in a short time, and creation takes most of that.
 	pause = 30 * time.Second
+	// Of a sample fewer lives are lived, with less time between, so that it is not held against anybody that Crossplane paused.
+	samplePause, sampleLives = 15 * time.Second, 3
 	// crewSize is how many Tenants a crew has.
 	crewSize = 4
 	// attempts to reach a point that retries, or another status in between, have shifted.
@@ -102,7 +104,7 @@ func (r *runner) run(ctx context.Context, n, crewCount int) (map[operation][]poi
 	sampled := n > 0
 	clean, between := crews[0], pause
 	if sampled {
-		clean, between = clean[:2], 0
+		clean, between = clean[:sampleLives], samplePause
 	}
 	progressf("Living %d lives without faults.", len(clean))
 	points, err := clean.clean(ctx, between)
