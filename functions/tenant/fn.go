@@ -63,6 +63,9 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	if c.Ready && !c.Again {
 		rsp.Meta.Ttl = durationpb.New(ttlReady)
 	}
+	if paused(req.GetObserved().GetComposite().GetResource()) {
+		rsp.Meta.Ttl = durationpb.New(ttlWaiting)
+	}
 	f.log.Debug("Composed a tenant", "database", c.Status["database"], "phase", c.Status["phase"])
 	return rsp, nil
 }
