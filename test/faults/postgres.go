@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -165,7 +166,7 @@ func (c *pgConn) startup() ([]byte, error) {
 			return nil, errors.New("starting")
 		}
 	}
-	return append(head, body...), nil
+	return slices.Concat(head, body), nil
 }
 
 // refuse sends an error. Whoever asked may be gone.

@@ -1,6 +1,7 @@
 package pgdatabase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,16 +151,13 @@ func (e *external) proveExtensions(ctx context.Context, mg *v1alpha1.PGDatabase,
 			differ = append(differ, s)
 		}
 	}
-	if len(differ) > 0 && e.refused != nil {
-		p.unavailable = e.refused
-		return nil
-	}
 	refused, err := e.unavailable(ctx, differ)
 	if err != nil {
 		return err
 	}
 	for _, s := range differ {
-		switch r := refused[s.Name]; {
+		// The update that was just tried knows better than the server's list, which has no ways from one version to another.
+		switch r := cmp.Or(e.refused, refused[s.Name]); {
 		case r == nil:
 			p.drift = append(p.drift, "extension "+s.Name)
 		case p.unavailable == nil:
