@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -66,11 +67,42 @@ func configOf(ctx context.Context, kube client.Reader, mg resource.ModernManaged
 	}
 	if err := kube.Get(ctx, key, o); err != nil {
 		if kerrors.IsNotFound(err) {
-			return nil, WithReason(fmt.Errorf("%s %q does not exist", ref.Kind, ref.Name), ReasonConfigNotReady)
+			return nil, WithReason(&missingConfigError{kind: ref.Kind, name: ref.Name}, ReasonConfigNotReady)
 		}
 		return nil, fmt.Errorf("cannot get %s %q: %w", ref.Kind, ref.Name, err)
 	}
 	return o, nil
+}
+
+// A missingConfigError says that a provider config does not exist.
+type missingConfigError struct{ kind, name string }
+
+func (e *missingConfigError) Error() string {
+	return fmt.Sprintf("%s %q does not exist", e.kind, e.name)
+}
+
+// Gone is true when a connection failed because what it needs is not there any more: the namespaced provider config that the object
+// refers to, or a Secret of the object's namespace that such a config names. A Secret without the right key is not gone, and what an API
+// server did not answer for is not known to be.
+func Gone(err error, mg resource.ModernManaged) bool {
+	ref := mg.GetProviderConfigReference()
+	if ref == nil || ref.Kind != KindProviderConfig {
+		return false
+	}
+	if e := (*missingConfigError)(nil); errors.As(err, &e) {
+		return true
+	}
+	e := (*MissingSecretError)(nil)
+	return errors.As(err, &e) && e.Key == "" && e.Secret.Namespace == mg.GetNamespace()
+}
+
+// configError reports an error of reading what a config names. It is the config that is not ready where somebody has to act on it or on its
+// Secrets; an API server that does not answer says nothing about that.
+func configError(err error) error {
+	if e := (*MissingSecretError)(nil); errors.As(err, &e) || kerrors.IsForbidden(err) {
+		return WithReason(err, ReasonConfigNotReady)
+	}
+	return err
 }
 
 // A usageTracker records which config a managed resource uses. Tools look at the records; nothing here depends on them, so a record that

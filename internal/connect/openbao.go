@@ -138,7 +138,7 @@ func (b *OpenBao) Client(ctx context.Context, c *OpenBaoConfig) (*openbao.Client
 	return b.pool.get(c.Object.GetUID(), v, func() (*openbao.Client, error) {
 		cfg, err := b.config(ctx, c)
 		if err != nil {
-			return nil, WithReason(err, ReasonConfigNotReady)
+			return nil, configError(err)
 		}
 		if b.Adjust != nil {
 			b.Adjust(&cfg)

@@ -123,7 +123,7 @@ func (p *Postgres) Instance(ctx context.Context, c *PostgresConfig) (*postgresql
 	return p.pool.get(c.Object.GetUID(), v, func() (*postgresql.Instance, error) {
 		cfg, err := p.config(ctx, c)
 		if err != nil {
-			return nil, WithReason(err, ReasonConfigNotReady)
+			return nil, configError(err)
 		}
 		if p.Adjust != nil {
 			p.Adjust(&cfg)

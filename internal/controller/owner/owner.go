@@ -105,12 +105,18 @@ func (r *Resolver) Alive(ctx context.Context, o client.Object) (bool, error) {
 	if err != nil || c == nil || c.GetDeletionTimestamp() != nil {
 		return false, err
 	}
+	terminating, err := NamespaceTerminating(ctx, r.live, o.GetNamespace())
+	return !terminating && err == nil, err
+}
+
+// NamespaceTerminating is true while a namespace is being deleted.
+func NamespaceTerminating(ctx context.Context, live client.Reader, name string) (bool, error) {
 	ns := &metav1.PartialObjectMetadata{}
 	ns.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	if err := r.live.Get(ctx, types.NamespacedName{Name: o.GetNamespace()}, ns); err != nil {
-		return false, fmt.Errorf("cannot get namespace %q: %w", o.GetNamespace(), err)
+	if err := live.Get(ctx, types.NamespacedName{Name: name}, ns); err != nil {
+		return false, fmt.Errorf("cannot get namespace %q: %w", name, err)
 	}
-	return ns.GetDeletionTimestamp() == nil, nil
+	return ns.GetDeletionTimestamp() != nil, nil
 }
 
 // get returns the controller that the reference means, or nil when there is none. A namespaced object's controller is of its namespace or

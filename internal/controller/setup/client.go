@@ -3,10 +3,13 @@ package setup
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -56,7 +59,21 @@ func (w *newsWriter) Update(ctx context.Context, o client.Object, opts ...client
 	if err != nil {
 		return fmt.Errorf("cannot encode status: %w", err)
 	}
-	return w.Patch(ctx, o, client.RawPatch(types.JSONPatchType, patch))
+	err = w.Patch(ctx, o, client.RawPatch(types.JSONPatchType, patch))
+	if kerrors.IsNotFound(err) || failedTest(err) {
+		// The object that this is about is gone. A conflict makes a reconciler look again, without an error.
+		return kerrors.NewConflict(schema.GroupResource{}, o.GetName(), errGone)
+	}
+	return err
+}
+
+var errGone = errors.New("the object is gone, or was made anew")
+
+// failedTest is true for the API server's answer to a JSON patch whose test failed. Its reason is that of a refused status, which says what
+// is wrong with which field; this one says nothing.
+func failedTest(err error) bool {
+	s := kerrors.APIStatus(nil)
+	return kerrors.IsInvalid(err) && errors.As(err, &s) && (s.Status().Details == nil || len(s.Status().Details.Causes) == 0)
 }
 
 // known is true when the object in the cache is the version that the caller has, with the very status that is to be written.

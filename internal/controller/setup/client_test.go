@@ -9,7 +9,10 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/test"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -198,5 +201,30 @@ func TestNewClientStatusWrite(t *testing.T) {
 	anew.Status.AtProvider.Version = 3
 	if err := c.Status().Update(ctx, anew); err == nil || get().Status.AtProvider.Version != 2 {
 		t.Errorf("another object's status was written: %v", err)
+	}
+}
+
+// TestNewClientStale holds that the status of an object that is gone, or is another one now, is a conflict: the reconciler looks again and
+// nothing is an error. A status that the API server refuses is one.
+func TestNewClientStale(t *testing.T) {
+	kind := schema.GroupKind{Kind: "BaoSecret"}
+	cases := map[string]struct {
+		reason   string
+		err      error
+		conflict bool
+	}{
+		"Gone":    {"There is nobody to report to.", kerrors.NewNotFound(schema.GroupResource{}, "orders"), true},
+		"Another": {"The test of the uid failed.", kerrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", "test failed", 0, false), true},
+		"Refused": {"The status is invalid.", kerrors.NewInvalid(kind, "orders", field.ErrorList{field.Required(field.NewPath("status"), "")}), false},
+		"Other":   {"Anything else is passed on.", errBoom, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mock := &test.MockClient{MockGet: test.NewMockGetFn(errBoom), MockStatusPatch: test.NewMockSubResourcePatchFn(tc.err)}
+			err := NewClient(mock).Status().Update(t.Context(), baoSecret())
+			if kerrors.IsConflict(err) != tc.conflict || !tc.conflict && !errors.Is(err, tc.err) {
+				t.Errorf("%s want a conflict: %t, got %v", tc.reason, tc.conflict, err)
+			}
+		})
 	}
 }

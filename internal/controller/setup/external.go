@@ -43,11 +43,16 @@ func NotReady(r xpv2.ConditionReason, message string) xpv2.Condition {
 // stay Ready, and every conclusion names the generation that it is about.
 type connector[T Object] struct {
 	managed.TypedExternalConnector[T]
+
+	release *releaser
 }
 
 func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
 	e, err := c.TypedExternalConnector.Connect(ctx, mg)
 	if err != nil {
+		if c.release.may(ctx, mg, err) {
+			return connect.Waiting[T](connect.ReasonOf(err, ReasonUnknown), err.Error()), nil
+		}
 		markUnknown(mg, err)
 		return nil, err
 	}

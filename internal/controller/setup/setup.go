@@ -49,8 +49,12 @@ type Kind[T Object] struct {
 // Options are the reconciler options of a kind.
 func (k Kind[T]) options(mgr ctrl.Manager, o Options) []managed.ReconcilerOption {
 	name := managed.ControllerName(k.GVK.GroupKind().String())
+	log := o.Logger.WithValues("controller", name)
+	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
 	opts := []managed.ReconcilerOption{
-		managed.WithTypedExternalConnector[T](&connector[T]{TypedExternalConnector: k.Connector}),
+		managed.WithTypedExternalConnector[T](&connector[T]{
+			TypedExternalConnector: k.Connector, release: &releaser{live: mgr.GetAPIReader(), kind: k.GVK.Kind, recorder: recorder, log: log},
+		}),
 		// External names are not the object's name by default: connectors set them.
 		managed.WithInitializers(),
 		// Names are chosen here and every create is recognised and finished by Observe, so an interrupted one never blocks.
@@ -61,8 +65,8 @@ func (k Kind[T]) options(mgr ctrl.Manager, o Options) []managed.ReconcilerOption
 		managed.WithTimeout(o.Timeout),
 		managed.WithPollInterval(o.PollInterval),
 		managed.WithMinPollInterval(time.Second),
-		managed.WithLogger(o.Logger.WithValues("controller", name)),
-		managed.WithRecorder(event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)),
+		managed.WithLogger(log),
+		managed.WithRecorder(recorder),
 	}
 	if o.Features.Enabled(feature.EnableBetaManagementPolicies) {
 		opts = append(opts, managed.WithManagementPolicies())

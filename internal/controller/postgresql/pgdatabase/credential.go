@@ -17,6 +17,7 @@ import (
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/clients/postgresql"
 	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/internal/controller/openbao/baosecret"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
@@ -72,11 +73,27 @@ func (e *external) secretCredential(ctx context.Context, mg *v1alpha1.PGDatabase
 	}
 	return &credential{version: "secret/" + version, get: func(ctx context.Context) (string, error) {
 		v, _, err := e.secrets.Read(ctx, n, ref.Key)
-		if err != nil {
+		if missing := (*connect.MissingSecretError)(nil); errors.As(err, &missing) {
 			return "", connect.WithReason(err, v1alpha1.ReasonCredentialNotReady)
+		}
+		if err != nil {
+			return "", err
 		}
 		return v[0], nil
 	}}, nil
+}
+
+// usable is the credential, or none when it comes from a Secret whose key holds no password: a person has to fill it in, and the Secret's
+// next change wakes the object. The data is only read when the Secret is another than the one that the role's record speaks of.
+func (e *external) usable(ctx context.Context, mg *v1alpha1.PGDatabase, c *credential, role *postgresql.Record) (*credential, error) {
+	if mg.Spec.ForProvider.Owner.PasswordFrom.SecretKeyRef == nil || !c.ready() || role != nil && role.CredentialVersion == c.version {
+		return c, nil
+	}
+	_, err := c.read(ctx)
+	if connect.ReasonOf(err, "") == v1alpha1.ReasonCredentialNotReady {
+		return &credential{message: err.Error()}, nil
+	}
+	return c, err
 }
 
 // noBaoSecret says the same of one that does not exist and one that is not Ready: a new message on each step of a creation would be a write

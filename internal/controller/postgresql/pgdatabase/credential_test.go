@@ -16,6 +16,7 @@ import (
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/clients/postgresql"
 	"github.com/ryuvia/provider-terdut/internal/connect"
 )
 
@@ -140,5 +141,52 @@ func TestCredentialChanged(t *testing.T) {
 	}
 	if !p.Create(event.CreateEvent{Object: s}) || !p.Delete(event.DeleteEvent{Object: s}) {
 		t.Error("a BaoSecret that comes or goes matters")
+	}
+}
+
+// TestUsable holds that a Secret without a password in it is waited for, not failed over, and that its data is only read when it is news.
+func TestUsable(t *testing.T) {
+	blank := func(c *credential) *credential {
+		c.get = func(context.Context) (string, error) { return "\n", nil }
+		return c
+	}
+	absent := func(c *credential) *credential {
+		c.get = func(context.Context) (string, error) {
+			return "", connect.WithReason(&connect.MissingSecretError{Key: "password"}, v1alpha1.ReasonCredentialNotReady)
+		}
+		return c
+	}
+	fails := func(c *credential) *credential {
+		c.get = func(context.Context) (string, error) { return "", errBoom }
+		return c
+	}
+	good := func(c *credential) *credential {
+		c.get = func(context.Context) (string, error) { return password, nil }
+		return c
+	}
+	cases := map[string]struct {
+		reason string
+		cred   *credential
+		role   *postgresql.Record
+		ready  bool
+		err    error
+	}{
+		"New":         {"There is no role yet, and a password.", good(&credential{version: "1"}), nil, true, nil},
+		"KeyAbsent":   {"The key is missing.", absent(&credential{version: "1"}), nil, false, nil},
+		"Blank":       {"The value is no password.", blank(&credential{version: "2"}), &postgresql.Record{CredentialVersion: "1"}, false, nil},
+		"Known":       {"The role has this very version.", fails(&credential{version: "1"}), &postgresql.Record{CredentialVersion: "1"}, true, nil},
+		"CannotRead":  {"An API server that does not answer is an error.", fails(&credential{version: "2"}), &postgresql.Record{CredentialVersion: "1"}, true, errBoom},
+		"NotThereYet": {"What is not there is not read.", noCredential("none"), nil, false, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := view(t, &pg{}).usable(t.Context(), database(), tc.cred, tc.role)
+			if !errors.Is(err, tc.err) {
+				t.Fatalf("%s want error %v, got %v", tc.reason, tc.err, err)
+			}
+			if got.ready() != tc.ready || got.ready() == (got.message != "") {
+				t.Errorf("%s want ready %t, got %t and message %q", tc.reason, tc.ready, got.ready(), got.message)
+			}
+		})
 	}
 }

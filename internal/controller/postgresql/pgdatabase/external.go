@@ -79,6 +79,9 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.PGDatabase) (manage
 	setup.Mark(mg, passed(v1alpha1.TypePreflightPassed))
 
 	cred, err := e.credential(ctx, mg)
+	if err == nil {
+		cred, err = e.usable(ctx, mg, cred, f.RoleRecord)
+	}
 	if err != nil {
 		return managed.ExternalObservation{}, e.fail(mg, err)
 	}

@@ -1,0 +1,52 @@
+package setup
+
+import (
+	"context"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/ryuvia/provider-terdut/internal/connect"
+	"github.com/ryuvia/provider-terdut/internal/controller/owner"
+)
+
+// reasonReleased is the reason of the event which says that something was left behind outside.
+const reasonReleased event.Reason = "Released"
+
+// released counts what was left behind, by kind.
+var released = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "terdut_released_total",
+	Help: "Managed resources that went with their namespace without being deleted outside, because their provider config or its Secret went first.",
+}, []string{"kind"})
+
+func init() { metrics.Registry.MustRegister(released) }
+
+// A releaser decides when an object is let go although what it manages is to be deleted: what is needed for that is gone for good.
+//
+// A namespace is deleted with everything in it at once. The Secret of a namespaced provider config may go before the objects that need it,
+// and nobody can make it again in a namespace that is being deleted. Without this the namespace would never end.
+type releaser struct {
+	live     client.Reader
+	kind     string
+	recorder event.Recorder
+	log      logging.Logger
+}
+
+// may the object go, whose connection ended with an error? It is told in the log, counted and, where the API server takes one, in an event.
+func (r *releaser) may(ctx context.Context, mg Object, err error) bool {
+	if r == nil || !meta.WasDeleted(mg) || !connect.Gone(err, mg) {
+		return false
+	}
+	if terminating, err := owner.NamespaceTerminating(ctx, r.live, mg.GetNamespace()); err != nil || !terminating {
+		return false
+	}
+	const message = "released without deleting anything outside, because the namespace is being deleted and the way to the server went first"
+	r.log.Info(message, "namespace", mg.GetNamespace(), "name", mg.GetName(), "external-name", meta.GetExternalName(mg), "cause", err.Error())
+	released.WithLabelValues(r.kind).Inc()
+	r.recorder.Event(mg, event.Event{Type: event.TypeWarning, Reason: reasonReleased, Message: message + ": " + err.Error()})
+	return true
+}
