@@ -43,8 +43,8 @@ func databaseIs(t *testing.T, d *postgresqlv1alpha1.PGDatabase, ct xpv2.Conditio
 	})
 }
 
-// TestCredentialFromSecret takes the password from a Secret, which is missing at first, changes, and is emptied.
-func TestCredentialFromSecret(t *testing.T) {
+// TestH11CredentialFromSecret takes the password from a Secret, which is missing at first, changes, and is emptied.
+func TestH11CredentialFromSecret(t *testing.T) {
 	ns := namespace(t)
 	c := superuser(t, "postgres")
 	d := newPGDatabase(ns, "invoices", "default")

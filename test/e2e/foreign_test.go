@@ -154,7 +154,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-func TestOneDatabaseOfTwo(t *testing.T) {
+func TestH08OneDatabaseOfTwo(t *testing.T) {
 	winner, loser := namespace(t), namespace(t)
 	name := named(winner)
 

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -172,4 +174,36 @@ func rawPatch(t *testing.T, o client.Object, format string, args ...any) {
 	if err := p.Client.Patch(t.Context(), o, client.RawPatch(types.MergePatchType, fmt.Appendf(nil, format, args...))); err != nil {
 		t.Fatalf("cannot patch %T %q: %v", o, o.GetName(), err)
 	}
+}
+
+// databaseOf returns the PGDatabase that a Tenant composes.
+func databaseOf(t *testing.T, ns, tenant string) *postgresqlv1alpha1.PGDatabase {
+	t.Helper()
+	l := &postgresqlv1alpha1.PGDatabaseList{}
+	if err := p.Client.List(t.Context(), l, client.InNamespace(ns), client.MatchingLabels{"crossplane.io/composite": tenant}); err != nil || len(l.Items) != 1 {
+		t.Fatalf("cannot find the PGDatabase of Tenant %q: %d there, %v", tenant, len(l.Items), err)
+	}
+	return &l.Items[0]
+}
+
+// externalSecretOf returns the ExternalSecret that a Tenant composes.
+func externalSecretOf(t *testing.T, ns, tenant string) *unstructured.Unstructured {
+	t.Helper()
+	l := &unstructured.UnstructuredList{}
+	l.SetGroupVersionKind(externalSecretKind)
+	if err := p.Client.List(t.Context(), l, client.InNamespace(ns), client.MatchingLabels{"crossplane.io/composite": tenant}); err != nil || len(l.Items) != 1 {
+		t.Fatalf("cannot find the ExternalSecret of Tenant %q: %d there, %v", tenant, len(l.Items), err)
+	}
+	return &l.Items[0]
+}
+
+// eventuallyWorld waits until what is outside satisfies a check.
+func eventuallyWorld(t *testing.T, what, name, path string, check func(facts) bool) {
+	t.Helper()
+	eventually(t, what, func(context.Context) error {
+		if !check(world(t, name, path)) {
+			return errors.New("it is not")
+		}
+		return nil
+	})
 }

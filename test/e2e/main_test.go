@@ -7,6 +7,7 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -29,7 +30,15 @@ var p *product.Product
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
+// together is how many parallel tests run at a time. They wait for the plane most of the time.
+const together = "8"
+
 func run(m *testing.M) int {
+	flag.Parse()
+	if err := flag.Set("test.parallel", together); err != nil {
+		fmt.Fprintln(os.Stderr, "cannot set flag:", err)
+		return 1
+	}
 	ctrl.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -97,7 +97,7 @@ func pause(o client.Object) {
 
 func unpause(o client.Object) { meta.RemoveAnnotations(o, meta.AnnotationKeyReconciliationPaused) }
 
-func TestObserveOnly(t *testing.T) {
+func TestH40ObserveOnly(t *testing.T) {
 	ns := namespace(t)
 	bao := observedBao(t, ns)
 	name, path := named(ns), "observed/"+ns
@@ -160,7 +160,7 @@ func TestObserveOnly(t *testing.T) {
 	}
 }
 
-func TestPause(t *testing.T) {
+func TestH40Pause(t *testing.T) {
 	ns := namespace(t)
 	bao := observedBao(t, ns)
 	name, path := named(ns), "paused/"+ns
@@ -227,7 +227,7 @@ var noDelete = xpv2.ManagementPolicies{
 }
 
 // Both policies must agree before something is deleted outside.
-func TestDeleteNotManaged(t *testing.T) {
+func TestH40DeleteNotManaged(t *testing.T) {
 	ns := namespace(t)
 	name, path := named(ns), "kept/"+ns
 	password := passwordSecret(t, ns, "password")

@@ -3,78 +3,151 @@ package e2e
 import (
 	"context"
 	"errors"
+	"syscall"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ryuvia/provider-terdut/cluster/local/product"
 )
 
-// A whole namespace is deleted, with everything in it at once and in whatever order.
-func TestNamespaceDeletion(t *testing.T) {
-	cases := map[string]struct {
-		policy      string
-		ready       bool
-		propagation metav1.DeletionPropagation
-	}{
-		"RetainReadyBackground":      {policy: "Retain", ready: true, propagation: metav1.DeletePropagationBackground},
-		"RetainReadyForeground":      {policy: "Retain", ready: true, propagation: metav1.DeletePropagationForeground},
-		"RetainUnfinishedBackground": {policy: "Retain", propagation: metav1.DeletePropagationBackground},
-		"RetainUnfinishedForeground": {policy: "Retain", propagation: metav1.DeletePropagationForeground},
-		"DeleteReadyBackground":      {policy: "Delete", ready: true, propagation: metav1.DeletePropagationBackground},
-		"DeleteReadyForeground":      {policy: "Delete", ready: true, propagation: metav1.DeletePropagationForeground},
-		"DeleteUnfinishedBackground": {policy: "Delete", propagation: metav1.DeletePropagationBackground},
-		"DeleteUnfinishedForeground": {policy: "Delete", propagation: metav1.DeletePropagationForeground},
+// outage is how long a part is stopped in the middle of a deletion.
+const outage = 10 * time.Second
+
+// A goingNamespace is deleted with a Tenant in it.
+type goingNamespace struct {
+	ns, db, path string
+	policy       string
+	ready        bool
+	propagation  metav1.DeletionPropagation
+	password     string
+	before       facts
+}
+
+func (n *goingNamespace) String() string {
+	state := map[bool]string{true: "Ready", false: "Unfinished"}[n.ready]
+	return n.policy + state + string(n.propagation)
+}
+
+func (n *goingNamespace) create(t *testing.T) {
+	t.Helper()
+	n.ns = namespace(t)
+	n.db, n.path = named(n.ns), "tenants/"+n.ns+"/orders"
+	create(t, newTenant(n.ns, "orders", map[string]any{"database": n.db, "deletionPolicy": n.policy}))
+}
+
+// wait until the Tenant is as far as it is to be.
+func (n *goingNamespace) wait(t *testing.T) {
+	t.Helper()
+	if n.ready {
+		tenantReady(t, n.ns, "orders")
+		n.password = string(secretData(t, n.ns, "orders-db")["password"])
+		n.before = world(t, n.db, n.path)
+		return
 	}
-	for name, tc := range cases {
+	eventually(t, "creation to be under way", func(context.Context) error {
+		if n.before = world(t, n.db, n.path); len(n.before) == 0 {
+			return errors.New("nothing was written yet")
+		}
+		return nil
+	})
+}
+
+func (n *goingNamespace) delete(t *testing.T) {
+	t.Helper()
+	deletion := &client.DeleteOptions{PropagationPolicy: &n.propagation}
+	if n.propagation == metav1.DeletePropagationForeground {
+		// How a namespace is deleted does not say how what is in it goes, so the Tenant is told a moment earlier. Without that the
+		// composed resources may go before their Tenant.
+		remove(t, newTenant(n.ns, "orders", nil), deletion)
+	}
+	remove(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n.ns}}, deletion)
+}
+
+// check what the deletion left outside.
+func (n *goingNamespace) check(t *testing.T) {
+	t.Helper()
+	eventually(t, "namespace "+n.ns+" to be gone", func(ctx context.Context) error {
+		return gone(ctx, &corev1.Namespace{}, types.NamespacedName{Name: n.ns})
+	})
+	after := world(t, n.db, n.path)
+	switch {
+	case n.policy == "Delete":
+		if left := (facts{}).changes(after); len(left) > 0 {
+			t.Errorf("policy Delete left %q", left)
+		}
+	case n.ready:
+		retained(t, n.db, n.password, n.before, after)
+	default:
+		unfinished(t, after)
+	}
+}
+
+// A whole namespace is deleted, with everything in it at once and in whatever order, also while the provider or Crossplane is stopped.
+func TestH39NamespaceDeletion(t *testing.T) {
+	stops := map[string]func(t *testing.T) (resume func()){
+		"Undisturbed":       nil,
+		"ProviderStopped":   freezeProvider,
+		"CrossplaneStopped": func(t *testing.T) func() { return freeze(t, crossplaneWords...) },
+	}
+	for name, stop := range stops {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ns := namespace(t)
-			db, path := named(ns), "tenants/"+ns+"/orders"
-			u := newTenant(ns, "orders", map[string]any{"database": db, "deletionPolicy": tc.policy})
-			create(t, u)
-
-			var before facts
-			password := ""
-			if tc.ready {
-				tenantReady(t, ns, "orders")
-				password = string(secretData(t, ns, "orders-db")["password"])
-				before = world(t, db, path)
-			} else {
-				eventually(t, "creation to be under way", func(context.Context) error {
-					if before = world(t, db, path); len(before) == 0 {
-						return errors.New("nothing was written yet")
+			var all []*goingNamespace
+			for _, ready := range []bool{true, false} {
+				for _, policy := range []string{"Retain", "Delete"} {
+					for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
+						all = append(all, &goingNamespace{policy: policy, ready: ready, propagation: how})
 					}
-					return nil
-				})
-			}
-
-			deletion := &client.DeleteOptions{PropagationPolicy: &tc.propagation}
-			if tc.propagation == metav1.DeletePropagationForeground {
-				// How a namespace is deleted does not say how what is in it goes, so the Tenant is told a moment earlier. Without that the
-				// composed resources may go before their Tenant.
-				remove(t, u, deletion)
-			}
-			n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
-			remove(t, n, deletion)
-			eventually(t, "namespace "+ns+" to be gone", func(ctx context.Context) error {
-				return gone(ctx, &corev1.Namespace{}, types.NamespacedName{Name: ns})
-			})
-
-			after := world(t, db, path)
-			switch {
-			case tc.policy == "Delete":
-				if left := (facts{}).changes(after); len(left) > 0 {
-					t.Errorf("policy Delete left %q", left)
 				}
-			case tc.ready:
-				retained(t, db, password, before, after)
-			default:
-				unfinished(t, after)
+			}
+			for _, n := range all[:4] {
+				n.create(t)
+			}
+			for _, n := range all[:4] {
+				n.wait(t)
+			}
+			// Those that are to be in the middle of their creation begin last.
+			for _, n := range all[4:] {
+				n.create(t)
+			}
+			for _, n := range all[4:] {
+				n.wait(t)
+			}
+			for _, n := range all {
+				n.delete(t)
+			}
+			if stop != nil {
+				resume := stop(t)
+				<-time.After(outage)
+				resume()
+			}
+			for _, n := range all {
+				t.Run(n.String(), n.check)
 			}
 		})
 	}
+}
+
+// freezeProvider stops the provider's process until the function that is returned is called, or the test ends.
+func freezeProvider(t *testing.T) func() {
+	t.Helper()
+	for _, i := range p.Runtime.Instances() {
+		if i.Package != product.Provider {
+			continue
+		}
+		if err := syscall.Kill(i.PID, syscall.SIGSTOP); err != nil {
+			t.Fatalf("cannot stop the provider: %v", err)
+		}
+		resume := func() { _ = syscall.Kill(i.PID, syscall.SIGCONT) }
+		t.Cleanup(resume)
+		return resume
+	}
+	t.Fatal("the provider does not run")
+	return nil
 }
 
 // retained checks that a database was left behind as it was.

@@ -60,7 +60,7 @@ func ours(t *testing.T, ns string) map[string]string {
 	return out
 }
 
-func TestAtRest(t *testing.T) {
+func TestH43AtRest(t *testing.T) {
 	ns := namespace(t)
 	db, path := named(ns), "tenants/"+ns+"/orders"
 	create(t, newTenant(ns, "orders", map[string]any{"database": db, "extensions": []any{map[string]any{"name": "pgcrypto"}}, "deletionPolicy": "Delete"}))

@@ -15,9 +15,9 @@ import (
 	"github.com/ryuvia/provider-terdut/cluster/local/product"
 )
 
-// TestRestartDuringCreation kills the provider at several moments of a creation, and Crossplane at one: the Tenant becomes Ready with the
+// TestH38RestartDuringCreation kills the provider at several moments of a creation, and Crossplane at one: the Tenant becomes Ready with the
 // password that was generated first.
-func TestRestartDuringCreation(t *testing.T) {
+func TestH38RestartDuringCreation(t *testing.T) {
 	ns := namespace(t)
 	h := watchTenants(t, ns, nil)
 	u := newTenant(ns, "orders", map[string]any{"owner": ns, "deletionPolicy": "Delete", "extensions": []any{map[string]any{"name": "pgcrypto"}}})
@@ -80,6 +80,43 @@ func TestRestartDuringCreation(t *testing.T) {
 	h.end()
 	phasesInOrder(t, h.phases["orders"])
 	phasesInOrder(t, h.phases["second"])
+}
+
+// The provider is killed again and again while Tenants are created: each comes out once.
+func TestH38KilledAgainAndAgain(t *testing.T) {
+	ns := namespace(t)
+	const tenants, kills = 4, 12
+	for i := range tenants {
+		create(t, newTenant(ns, fmt.Sprintf("orders-%d", i), map[string]any{"deletionPolicy": "Delete", "extensions": []any{map[string]any{"name": "pgcrypto"}}}))
+	}
+	written := 0
+	for range kills {
+		// After the next external write, wherever it is. Once there is no more to come, a life that looked at everything is enough.
+		eventually(t, "progress", func(ctx context.Context) error {
+			n := 0
+			for i := range tenants {
+				u := newTenant(ns, fmt.Sprintf("orders-%d", i), nil)
+				if err := p.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
+					return err
+				}
+				n += len(kvMetadata(t, kvPath(u))) + int(outsideOf(t, superuser(t, "postgres"), u).RoleOID)
+				if condition(u, "Ready")["status"] == "True" {
+					n++
+				}
+			}
+			if n == written && n < tenants {
+				return errors.New("nothing was written")
+			}
+			written = n
+			return nil
+		})
+		kill(t)
+	}
+	for i := range tenants {
+		u := tenantReady(t, ns, fmt.Sprintf("orders-%d", i))
+		recorded(t, u)
+		mustLogin(t, secretData(t, ns, u.GetName()+"-db"))
+	}
 }
 
 // kill the provider as a crash would. A process that is between two lives counts as killed.

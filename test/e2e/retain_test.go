@@ -13,8 +13,8 @@ import (
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
 )
 
-// TestRetain deletes a Tenant that keeps its data, and lets another of the same name have it once an admin agrees.
-func TestRetain(t *testing.T) {
+// TestH22RetainedTenant deletes a Tenant that keeps its data, and lets another of the same name have it once an admin agrees.
+func TestH22RetainedTenant(t *testing.T) {
 	ns := namespace(t)
 	watchTenants(t, ns, nil)
 	c := superuser(t, "postgres")
