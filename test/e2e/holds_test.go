@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,17 +71,8 @@ func TestHolds(t *testing.T) {
 		},
 		"KVSealed": {
 			reason: "Nothing is in the way, and the credential cannot be stored.",
-			hold: func(t *testing.T) func() {
-				if err := p.Plane.OpenBao.Seal(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				return func() {
-					if err := p.Plane.OpenBao.Unseal(context.Background()); err != nil {
-						t.Fatal(err)
-					}
-				}
-			},
-			phase: terdutv1alpha1.PhasePlanned, condition: terdutv1alpha1.TypeCredentialReady, because: string(openbaov1alpha1.ReasonSealed),
+			hold:   sealed,
+			phase:  terdutv1alpha1.PhasePlanned, condition: terdutv1alpha1.TypeCredentialReady, because: string(openbaov1alpha1.ReasonSealed),
 			older: terdutv1alpha1.TypeCredentialReady,
 		},
 		"ExternalSecretsStopped": {
@@ -95,13 +87,7 @@ func TestHolds(t *testing.T) {
 			ns, u := older(t)
 			before, secret := outsideOf(t, superuser(t, "postgres"), u), secretFacts(t, ns, "before-db")
 			free := tc.hold(t)
-			once := false
-			letGo := func() {
-				if !once {
-					once = true
-					free()
-				}
-			}
+			letGo := sync.OnceFunc(free)
 			t.Cleanup(letGo)
 			const tenant = "held"
 			create(t, newTenant(ns, tenant, map[string]any{"deletionPolicy": "Delete"}))

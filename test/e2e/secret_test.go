@@ -84,93 +84,118 @@ func deliverAgain(t *testing.T, ns, tenant, trigger string, status corev1.Condit
 	})
 }
 
-// TestH52SecretStays holds that a delivered Secret stays, and stays the same object, whatever becomes of its source or its Tenant's spec.
-func TestH52SecretStays(t *testing.T) {
-	ns := namespace(t)
-	watchTenants(t, ns, nil)
-	pg, _ := ownConfigs(t, ns)
-	spec := map[string]any{"deletionPolicy": "Delete", "instanceRef": map[string]any{"name": ns}}
-	create(t, newTenant(ns, "orders", spec))
-	u := atRest(t, ns, "orders")
-	before := secretFacts(t, ns, "orders-db")
-	g := watchSecret(t, ns, "orders-db", "host", "port", "dbname", "username", "password", "uri", "ca.crt", "sslmode")
-	unchanged := func(what string, but ...string) {
-		t.Helper()
-		g.check(t, what)
-		now := secretFacts(t, ns, "orders-db")
-		for _, k := range append(but, "secret/resourceVersion") {
-			now[k] = before[k]
-		}
-		if diff := before.changes(now); len(diff) > 0 {
-			t.Errorf("%s: these changed: %q", what, diff)
-		}
-	}
+// A delivery is a Tenant's Secret, watched from when it was delivered.
+type delivery struct {
+	ns     string
+	tenant *unstructured.Unstructured
+	config *postgresqlv1alpha1.ClusterProviderConfig
+	before facts
+	gaps   *gaps
+}
 
-	// The store is sealed.
+// deliver a Secret for a Tenant of its own. Crossplane bounds how much may happen to a composite in a short time.
+func deliver(t *testing.T) *delivery {
+	t.Helper()
+	d := &delivery{ns: namespace(t)}
+	watchTenants(t, d.ns, nil)
+	d.config, _ = ownConfigs(t, d.ns)
+	create(t, newTenant(d.ns, "orders", map[string]any{"deletionPolicy": "Delete", "instanceRef": map[string]any{"name": d.ns}}))
+	d.tenant = atRest(t, d.ns, "orders")
+	d.before = secretFacts(t, d.ns, "orders-db")
+	d.gaps = watchSecret(t, d.ns, "orders-db", "host", "port", "dbname", "username", "password", "uri", "ca.crt", "sslmode")
+	return d
+}
+
+// unchanged fails unless the Secret is the same object, with the same data at all keys but some, and was so all the time.
+func (d *delivery) unchanged(t *testing.T, what string, but ...string) {
+	t.Helper()
+	d.gaps.check(t, what)
+	now := secretFacts(t, d.ns, "orders-db")
+	for _, k := range append(but, "secret/resourceVersion") {
+		now[k] = d.before[k]
+	}
+	if diff := d.before.changes(now); len(diff) > 0 {
+		t.Errorf("%s: these changed: %q", what, diff)
+	}
+}
+
+// A delivered Secret stays, and stays the same object, while its store is sealed.
+func TestH52StoreSealed(t *testing.T) {
+	d := deliver(t)
+	unseal := sealed(t)
+	deliverAgain(t, d.ns, "orders", "sealed", corev1.ConditionFalse)
+	d.unchanged(t, "while the store is sealed")
+	mustLogin(t, secretData(t, d.ns, "orders-db"))
+	unseal()
+	tenantReady(t, d.ns, "orders")
+	d.unchanged(t, "after the store was sealed")
+}
+
+// sealed seals OpenBao until the function that is returned is called, or the test ends.
+func sealed(t *testing.T) (unseal func()) {
+	t.Helper()
 	if err := p.Plane.OpenBao.Seal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	unsealed := false
-	unseal := func() {
-		if !unsealed {
-			unsealed = true
-			if err := p.Plane.OpenBao.Unseal(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+	unseal = sync.OnceFunc(func() {
+		if err := p.Plane.OpenBao.Unseal(context.Background()); err != nil {
+			t.Errorf("%v", err)
 		}
-	}
+	})
 	t.Cleanup(unseal)
-	deliverAgain(t, ns, "orders", "sealed", corev1.ConditionFalse)
-	unchanged("while the store is sealed")
-	mustLogin(t, secretData(t, ns, "orders-db"))
-	unseal()
-	atRest(t, ns, "orders")
-	unchanged("after the store was sealed")
+	return unseal
+}
 
-	// The record is deleted softly, and comes back.
-	if err := p.Plane.OpenBao.Root().KVv2(openbao.Mount).Delete(t.Context(), kvPath(u)); err != nil {
+// So it does while its record is deleted softly.
+func TestH52RecordDeleted(t *testing.T) {
+	t.Parallel()
+	d := deliver(t)
+	if err := p.Plane.OpenBao.Root().KVv2(openbao.Mount).Delete(t.Context(), kvPath(d.tenant)); err != nil {
 		t.Fatal("cannot delete the record")
 	}
-	deliverAgain(t, ns, "orders", "deleted", corev1.ConditionFalse)
-	tenantIs(t, ns, "orders", func(u *unstructured.Unstructured) error {
+	deliverAgain(t, d.ns, "orders", "deleted", corev1.ConditionFalse)
+	tenantIs(t, d.ns, "orders", func(u *unstructured.Unstructured) error {
 		if condition(u, "CredentialReady")["reason"] != "DataLost" {
 			return errors.New("it does not say that the record is lost")
 		}
 		return nil
 	})
-	unchanged("while the record is deleted")
-	if err := p.Plane.OpenBao.Root().KVv2(openbao.Mount).Undelete(t.Context(), kvPath(u), []int{1}); err != nil {
+	d.unchanged(t, "while the record is deleted")
+	if err := p.Plane.OpenBao.Root().KVv2(openbao.Mount).Undelete(t.Context(), kvPath(d.tenant), []int{1}); err != nil {
 		t.Fatal("cannot undelete the record")
 	}
-	deliverAgain(t, ns, "orders", "undeleted", corev1.ConditionTrue)
-	atRest(t, ns, "orders")
-	unchanged("after the record was deleted")
+	deliverAgain(t, d.ns, "orders", "undeleted", corev1.ConditionTrue)
+	tenantReady(t, d.ns, "orders")
+	d.unchanged(t, "after the record was deleted")
+}
 
-	// The Tenant is edited.
-	change(t, types.NamespacedName{Namespace: ns, Name: "orders"}, u, func() {
+// So it does when its Tenant is edited, and when what its template writes changes, without a moment in which a key is missing.
+func TestH52Edits(t *testing.T) {
+	t.Parallel()
+	d := deliver(t)
+	u := d.tenant
+	change(t, types.NamespacedName{Namespace: d.ns, Name: "orders"}, u, func() {
 		u.SetLabels(map[string]string{"team": "shop"})
 		_ = unstructured.SetNestedField(u.Object, int64(9), "spec", "connectionLimit")
 		_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{"name": "pgcrypto"}}, "spec", "extensions")
 	})
-	tenantIs(t, ns, "orders", func(u *unstructured.Unstructured) error {
+	tenantIs(t, d.ns, "orders", func(u *unstructured.Unstructured) error {
 		if observedGeneration(u) != u.GetGeneration() || condition(u, "Ready")["status"] != "True" {
 			return errors.New("the new generation is not Ready")
 		}
 		return nil
 	})
-	unchanged("after the Tenant was edited")
+	d.unchanged(t, "after the Tenant was edited")
 
-	// What the template writes changes.
-	atRest(t, ns, "orders")
-	allow(t, pg, func(pc *postgresqlv1alpha1.ClusterProviderConfig) {
+	allow(t, d.config, func(pc *postgresqlv1alpha1.ClusterProviderConfig) {
 		pc.Spec.Consumer = &postgresqlv1alpha1.ConsumerEndpoint{Host: ptr.To("db.example")}
 	})
 	eventually(t, "the Secret to follow", func(context.Context) error {
-		if string(secretData(t, ns, "orders-db")["host"]) != "db.example" {
+		if string(secretData(t, d.ns, "orders-db")["host"]) != "db.example" {
 			return errors.New("it has the old host")
 		}
 		return nil
 	})
-	unchanged("after the template changed", "secret/data/host", "secret/data/uri")
-	atRest(t, ns, "orders")
+	d.unchanged(t, "after the template changed", "secret/data/host", "secret/data/uri")
+	tenantReady(t, d.ns, "orders")
 }
