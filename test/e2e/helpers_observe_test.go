@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,30 +19,35 @@ import (
 	"github.com/ryuvia/provider-terdut/cluster/local/product"
 )
 
-// metrics reads a page of metrics of a package's process.
+// metrics reads a page of metrics of a package's process. One that has just begun does not answer yet.
 func metrics(t *testing.T, pkg string) string {
 	t.Helper()
+	page := ""
+	eventually(t, "metrics of "+pkg, func(ctx context.Context) (err error) {
+		page, err = metricsNow(ctx, pkg)
+		return err
+	})
+	return page
+}
+
+func metricsNow(ctx context.Context, pkg string) (string, error) {
 	for _, i := range p.Runtime.Instances() {
 		if i.Package != pkg {
 			continue
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+i.MetricsAddress+"/metrics", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.MetricsAddress+"/metrics", nil)
 		if err != nil {
-			t.Fatalf("cannot ask for metrics of %s: %v", pkg, err)
+			return "", err
 		}
 		rsp, err := http.DefaultClient.Do(req)
 		if err != nil {
-			t.Fatalf("cannot ask for metrics of %s: %v", pkg, err)
+			return "", err
 		}
 		defer rsp.Body.Close() // It is only read.
 		b, err := io.ReadAll(rsp.Body)
-		if err != nil {
-			t.Fatalf("cannot read metrics of %s: %v", pkg, err)
-		}
-		return string(b)
+		return string(b), err
 	}
-	t.Fatalf("%s does not run", pkg)
-	return ""
+	return "", errors.New("it does not run")
 }
 
 // reconciles counts the passes that the provider has made over a kind.
