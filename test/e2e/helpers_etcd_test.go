@@ -47,7 +47,7 @@ func etcdKeys(t *testing.T) map[string][]byte {
 		}
 		for _, e := range page.KVs {
 			out[string(e.Key)] = e.Value
-			from = append(e.Key, 0)
+			from = append(slices.Clone(e.Key), 0)
 		}
 		if !page.More {
 			return out

@@ -120,7 +120,7 @@ func bothReady(t *testing.T, objects ...conditioned) {
 	}
 }
 
-// bothFor waits until neither is Ready for a reason.
+// notReadyFor waits until none is Ready for a reason.
 func notReadyFor(t *testing.T, r xpv2.ConditionReason, objects ...conditioned) {
 	t.Helper()
 	for _, o := range objects {
@@ -152,7 +152,7 @@ func same(t *testing.T, what string, before, after facts, places ...string) {
 	}
 }
 
-// rows runs a query as superuser in a database and returns the number that it says.
+// rowsIn runs a query as superuser in a database and returns the number that it says.
 func rowsIn(t *testing.T, database, sql string) int {
 	t.Helper()
 	c := superuser(t, database)

@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -52,7 +53,7 @@ func TestRelease(t *testing.T) {
 					live: fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(ns).Build(), kind: "BaoSecret", recorder: rec, log: logging.NewNopLogger(),
 				},
 			}
-			mods := append(tc.mods, func(s *v1alpha1.BaoSecret) {
+			mods := append(slices.Clone(tc.mods), func(s *v1alpha1.BaoSecret) {
 				s.Spec.ProviderConfigReference = &xpv2.ProviderConfigReference{Kind: connect.KindProviderConfig, Name: "own"}
 			})
 			mg := baoSecret(mods...)
