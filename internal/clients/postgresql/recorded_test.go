@@ -10,7 +10,7 @@ import (
 // TestRecorded holds that the databases of a holder are found by its uid alone, also before they are made, and none where there is no registry.
 func TestRecorded(t *testing.T) {
 	ctx := testContext(t)
-	i := open(t, managers["CreateDBCreateRole"], func(c *Config) { c.RegistryDatabase = "recorded registry" })
+	i := open(t, server(t, ends[0]).managers[admins], func(c *Config) { c.RegistryDatabase = "recorded registry" })
 	if got, err := i.Recorded(ctx, "plane", "holder"); err != nil || len(got) > 0 {
 		t.Fatalf("without a registry: got %v, %v", got, err)
 	}
