@@ -45,6 +45,7 @@ type connector[T Object] struct {
 	managed.TypedExternalConnector[T]
 
 	release *releaser
+	gone    *gone
 }
 
 func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
@@ -56,11 +57,13 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 		markUnknown(mg, err)
 		return nil, err
 	}
-	return &external[T]{TypedExternalClient: e}, nil
+	return &external[T]{TypedExternalClient: e, gone: c.gone}, nil
 }
 
 type external[T Object] struct {
 	managed.TypedExternalClient[T]
+
+	gone *gone
 }
 
 func (e *external[T]) Observe(ctx context.Context, mg T) (managed.ExternalObservation, error) {

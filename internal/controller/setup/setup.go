@@ -47,13 +47,15 @@ type Kind[T Object] struct {
 }
 
 // Options are the reconciler options of a kind.
-func (k Kind[T]) options(mgr ctrl.Manager, o Options) []managed.ReconcilerOption {
+func (k Kind[T]) options(mgr ctrl.Manager, o Options, went *gone) []managed.ReconcilerOption {
 	name := managed.ControllerName(k.GVK.GroupKind().String())
 	log := o.Logger.WithValues("controller", name)
 	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
 	opts := []managed.ReconcilerOption{
 		managed.WithTypedExternalConnector[T](&connector[T]{
-			TypedExternalConnector: k.Connector, release: &releaser{live: mgr.GetAPIReader(), kind: k.GVK.Kind, recorder: recorder, log: log},
+			TypedExternalConnector: k.Connector,
+			release:                &releaser{live: mgr.GetAPIReader(), kind: k.GVK.Kind, recorder: recorder, log: log},
+			gone:                   went,
 		}),
 		// External names are not the object's name by default: connectors set them.
 		managed.WithInitializers(),
@@ -95,8 +97,9 @@ func Managed[T Object](mgr ctrl.Manager, o Options, k Kind[T], watches ...func(*
 	for _, w := range watches {
 		w(b)
 	}
-	r := managed.NewReconciler(mgr, resource.ManagedKind(k.GVK), k.options(mgr, o)...)
-	if err := b.Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter)); err != nil {
+	went := &gone{}
+	r := managed.NewReconciler(mgr, resource.ManagedKind(k.GVK), k.options(mgr, o, went)...)
+	if err := b.Complete(ratelimiter.NewReconciler(name, went.soon(r), o.GlobalRateLimiter)); err != nil {
 		return fmt.Errorf("cannot set up controller of %s: %w", k.GVK.Kind, err)
 	}
 	return nil
