@@ -13,7 +13,7 @@ import (
 func TestFaults(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	out := &strings.Builder{}
-	c := cli{Sample: 20, Crews: 4, Patience: 4 * time.Minute}
+	c := cli{Sample: 12, Crews: 4, Patience: 4 * time.Minute}
 	err := c.run(t.Context(), out)
 	t.Log("\n" + out.String())
 	if err != nil {
