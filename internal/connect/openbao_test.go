@@ -100,9 +100,9 @@ func TestOpenBaoSecrets(t *testing.T) {
 	}
 }
 
-// TestOpenBaoServiceAccount holds for which ServiceAccount a token is asked: one of the config's namespace, or the one that a cluster config
+// TestH25ServiceAccountToken holds for which ServiceAccount a token is asked: one of the config's namespace, or the one that a cluster config
 // names, with the audiences of the config and for a short time. The provider's own token goes nowhere.
-func TestOpenBaoServiceAccount(t *testing.T) {
+func TestH25ServiceAccountToken(t *testing.T) {
 	k := v1alpha1.Kubernetes{AuthPath: "k8s", Role: "role", Audiences: []string{"bao"}}
 	cases := map[string]struct {
 		reason string

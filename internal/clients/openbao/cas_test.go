@@ -11,8 +11,8 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/clients/openbao"
 )
 
-// TestCheckAndSet holds that the current version, as the metadata tells it, is what a write has to replace in every state of a record.
-func TestCheckAndSet(t *testing.T) {
+// TestH19CheckAndSet holds that the current version, as the metadata tells it, is what a write has to replace in every state of a record.
+func TestH19CheckAndSet(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		prepare func(t *testing.T, path string)
@@ -88,8 +88,8 @@ func TestCheckAndSet(t *testing.T) {
 	}
 }
 
-// TestCASRequired holds that engines that demand check-and-set are served.
-func TestCASRequired(t *testing.T) {
+// TestH19CASRequired holds that engines that demand check-and-set are served.
+func TestH19CASRequired(t *testing.T) {
 	if err := bao.MountKV(t.Context(), "strict", 2); err != nil {
 		t.Fatal(err)
 	}
@@ -102,8 +102,8 @@ func TestCASRequired(t *testing.T) {
 	}
 }
 
-// TestParallelWriters holds that writers who re-read after a mismatch lose nothing of each other's.
-func TestParallelWriters(t *testing.T) {
+// TestH19ParallelWriters holds that writers who re-read after a mismatch lose nothing of each other's.
+func TestH19ParallelWriters(t *testing.T) {
 	const writers = 8
 	path := t.Name()
 	c := rootClient(t)

@@ -30,8 +30,8 @@ func text(s string) map[string]json.RawMessage {
 	return map[string]json.RawMessage{"k": openbao.Text(s)}
 }
 
-// TestStates holds that what is absent, deleted and destroyed is told apart, and that a record's tags survive all but removal.
-func TestStates(t *testing.T) {
+// TestH19States holds that what is absent, deleted and destroyed is told apart, and that a record's tags survive all but removal.
+func TestH19States(t *testing.T) {
 	c := rootClient(t)
 	ctx := t.Context()
 	path := t.Name()
@@ -121,8 +121,8 @@ func TestDeleteLater(t *testing.T) {
 	}
 }
 
-// TestForeignKeys holds that values of others survive a read and a write as the server shows them, byte for byte.
-func TestForeignKeys(t *testing.T) {
+// TestH24ForeignKeys holds that values of others survive a read and a write as the server shows them, byte for byte.
+func TestH24ForeignKeys(t *testing.T) {
 	const foreign = `{"big":12345678901234567890,"dec":1.10,"yes":true,"none":null,"html":"<a & b>\u2028","nested":{"z":[1,2.50,{"a":""}],"b":{}}}`
 	c := rootClient(t)
 	ctx := t.Context()
@@ -159,8 +159,8 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// TestCustomMetadata holds that the caller's merged map is written whole, and that what the server would refuse is refused before.
-func TestCustomMetadata(t *testing.T) {
+// TestH21CustomMetadata holds that the caller's merged map is written whole, and that what the server would refuse is refused before.
+func TestH21CustomMetadata(t *testing.T) {
 	c := rootClient(t)
 	ctx := t.Context()
 	path := t.Name()

@@ -22,8 +22,8 @@ func everyCall(ctx context.Context, c *openbao.Client, mount, path string) map[s
 	return errs
 }
 
-// TestWrongMount holds that no call takes a mount that is not what it should be for a record that is not there, and that none writes to it.
-func TestWrongMount(t *testing.T) {
+// TestH20WrongMount holds that no call takes a mount that is not what it should be for a record that is not there, and that none writes to it.
+func TestH20WrongMount(t *testing.T) {
 	ctx := t.Context()
 	if err := bao.MountKV(ctx, "version1", 1); err != nil {
 		t.Fatal(err)
@@ -78,9 +78,9 @@ func TestWrongMount(t *testing.T) {
 	}
 }
 
-// TestPaths holds that every legal path reaches a record of its own, that others are refused before anything is sent, and that the server
+// TestH26Paths holds that every legal path reaches a record of its own, that others are refused before anything is sent, and that the server
 // stores the path as it was given.
-func TestPaths(t *testing.T) {
+func TestH26Paths(t *testing.T) {
 	ctx := t.Context()
 	c, n := newClient(t, openbao.Auth{Token: bao.RootToken})
 	if err := bao.MountKV(ctx, "a/b", 2); err != nil {
@@ -169,8 +169,8 @@ func TestPermissionDenied(t *testing.T) {
 	admin(t, http.MethodGet, "kv/data/denied/x", nil)
 }
 
-// TestSealed holds that a sealed server is neither empty nor gone, for a token that is held and for one that is not.
-func TestSealed(t *testing.T) {
+// TestH20Sealed holds that a sealed server is neither empty nor gone, for a token that is held and for one that is not.
+func TestH20Sealed(t *testing.T) {
 	ctx := t.Context()
 	held := rootClient(t)
 	if _, err := held.ReadMetadata(ctx, server.Mount, "x"); !openbao.IsNotFound(err) {

@@ -72,8 +72,8 @@ func together(t *testing.T, c *openbao.Client) {
 	wg.Wait()
 }
 
-// TestTokenLife holds that tokens that end are renewed or replaced before they do, without a call that fails, and with few logins.
-func TestTokenLife(t *testing.T) {
+// TestH25TokenLife holds that tokens that end are renewed or replaced before they do, without a call that fails, and with few logins.
+func TestH25TokenLife(t *testing.T) {
 	put(t, server.Mount, "shared", "v")
 	cases := map[string]struct {
 		reason   string
@@ -105,8 +105,8 @@ func TestTokenLife(t *testing.T) {
 	}
 }
 
-// TestRevoked holds that one login follows the end of a token that nobody saw coming, however many users the client has.
-func TestRevoked(t *testing.T) {
+// TestH25Revoked holds that one login follows the end of a token that nobody saw coming, however many users the client has.
+func TestH25Revoked(t *testing.T) {
 	put(t, server.Mount, "shared", "v")
 	for name, settings := range map[string]map[string]any{
 		"Default":   {"token_ttl": "1h"},
@@ -127,8 +127,8 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// TestDenialIsNoLoop holds that a denial of a live token stays one, whether or not the token may look itself up.
-func TestDenialIsNoLoop(t *testing.T) {
+// TestH25DenialIsNoLoop holds that a denial of a live token stays one, whether or not the token may look itself up.
+func TestH25DenialIsNoLoop(t *testing.T) {
 	for name, settings := range map[string]map[string]any{
 		"Default":   {"token_ttl": "1h"},
 		"NoDefault": {"token_ttl": "1h", "token_no_default_policy": true},
@@ -150,8 +150,8 @@ func TestDenialIsNoLoop(t *testing.T) {
 	}
 }
 
-// TestRefusedLogin holds that a refused login is a denial without the credential, and that the client's users do not repeat it together.
-func TestRefusedLogin(t *testing.T) {
+// TestH25RefusedLogin holds that a refused login is a denial without the credential, and that the client's users do not repeat it together.
+func TestH25RefusedLogin(t *testing.T) {
 	role := appRole(t, map[string]any{})
 	role.SecretID = "S3ntinel-SecretID"
 	c, n := newClient(t, openbao.Auth{AppRole: role})
@@ -174,8 +174,8 @@ func TestRefusedLogin(t *testing.T) {
 	}
 }
 
-// TestStaticToken holds that a token that was given is renewed as long as it can be, is never replaced, and says so when it has ended.
-func TestStaticToken(t *testing.T) {
+// TestH25StaticToken holds that a token that was given is renewed as long as it can be, is never replaced, and says so when it has ended.
+func TestH25StaticToken(t *testing.T) {
 	put(t, server.Mount, "shared", "v")
 	s, err := bao.Root().Auth().Token().CreateWithContext(t.Context(), &api.TokenCreateRequest{Policies: []string{policy(t, readKV)}, Period: "2s"})
 	if err != nil {

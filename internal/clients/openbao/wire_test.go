@@ -45,9 +45,9 @@ func mountThen(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// TestAnswers holds how answers of servers, and of what stands before them, are told apart, and that none of their text gets into errors
+// TestH20Answers holds how answers of servers, and of what stands before them, are told apart, and that none of their text gets into errors
 // where it could repeat a value.
-func TestAnswers(t *testing.T) {
+func TestH20Answers(t *testing.T) {
 	errs := func(texts ...string) string {
 		b, _ := json.Marshal(map[string][]string{"errors": texts})
 		return string(b)
@@ -174,9 +174,9 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestRequests holds what is sent: the namespace with the login and all calls, the path prefix of the address, the token, and values as
+// TestH20Requests holds what is sent: the namespace with the login and all calls, the path prefix of the address, the token, and values as
 // they were given.
-func TestRequests(t *testing.T) {
+func TestH20Requests(t *testing.T) {
 	const value = `{"n":12345678901234567890,"d":1.10,"h":"<&>\u2028","e":[]}`
 	type seen struct{ Path, Namespace, Token string }
 	var got []seen

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestPassword(t *testing.T) {
+func TestH27Password(t *testing.T) {
 	type args struct {
 		length  int
 		symbols bool
@@ -77,9 +77,9 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// TestSpread counts each character over many passwords and compares with equal shares by a chi-squared test. With a bias of the kind
+// TestH27Spread counts each character over many passwords and compares with equal shares by a chi-squared test. With a bias of the kind
 // that taking the remainder of a byte makes, the first eight characters of 62 would come up a quarter more often than the others.
-func TestSpread(t *testing.T) {
+func TestH27Spread(t *testing.T) {
 	const samples, length = 10000, 32
 	alphabet := lower + upper + digits
 	counts := map[rune]float64{}

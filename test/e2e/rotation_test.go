@@ -1,0 +1,327 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ryuvia/provider-terdut/cluster/local/openbao"
+)
+
+// sampling is how often the samplers look.
+const sampling = 50 * time.Millisecond
+
+// A sampler looks again and again whether the password in OpenBao or its predecessor logs in.
+type sampler struct {
+	stop context.CancelFunc
+	done chan struct{}
+
+	mu sync.Mutex
+	// samples that were taken, and those in which the predecessor alone logged in: the switch was still to come.
+	samples, predecessor int
+	failed               []string
+}
+
+// sample the login of a Tenant until the test ends, at which no sample may have failed.
+func sample(t *testing.T, u *unstructured.Unstructured) *sampler {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &sampler{stop: cancel, done: make(chan struct{})}
+	keys := secretData(t, u.GetNamespace(), status(u, "secretRef", "name"))
+	go func() {
+		defer close(s.done)
+		tick := time.NewTicker(sampling)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				s.take(ctx, keys, kvPath(u))
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		s.end()
+		if s.samples == 0 || len(s.failed) > 0 {
+			t.Errorf("of %d samples these failed: %v", s.samples, s.failed)
+		}
+	})
+	return s
+}
+
+func (s *sampler) take(ctx context.Context, keys map[string][]byte, path string) {
+	version, err := 0, error(nil)
+	// A version that is made while its sample is taken makes that sample void.
+	for range 3 {
+		version, err = versionOf(ctx, path)
+		if err == nil && logsInAs(ctx, keys, path, version) {
+			s.note(false, "")
+			return
+		}
+		if err == nil && version > 1 && logsInAs(ctx, keys, path, version-1) {
+			s.note(true, "")
+			return
+		}
+		if now, again := versionOf(ctx, path); again == nil && now == version {
+			break
+		}
+	}
+	if ctx.Err() == nil {
+		s.note(false, fmt.Sprintf("%s at version %d (%v)", time.Now().Format(time.TimeOnly), version, err))
+	}
+}
+
+func (s *sampler) note(predecessor bool, failed string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.samples++
+	if predecessor {
+		s.predecessor++
+	}
+	if failed != "" {
+		s.failed = append(s.failed, failed)
+	}
+}
+
+func (s *sampler) end() {
+	s.stop()
+	<-s.done
+}
+
+// versionOf a record.
+func versionOf(ctx context.Context, path string) (int, error) {
+	m, err := p.Plane.OpenBao.Root().Logical().ReadWithContext(ctx, openbao.Mount+"/metadata/"+path)
+	if err != nil || m == nil {
+		return 0, fmt.Errorf("cannot read metadata of record %q: %w", path, err)
+	}
+	return number(m.Data["current_version"]), nil
+}
+
+// logsInAs tells whether the password of a version logs in.
+func logsInAs(ctx context.Context, keys map[string][]byte, path string, version int) bool {
+	query := map[string][]string{"version": {fmt.Sprint(version)}}
+	d, err := p.Plane.OpenBao.Root().Logical().ReadWithDataWithContext(ctx, openbao.Mount+"/data/"+path, query)
+	if err != nil || d == nil {
+		return false
+	}
+	data, _ := d.Data["data"].(map[string]any)
+	password, _ := data["password"].(string)
+	with := map[string][]byte{}
+	for k, v := range keys {
+		with[k] = v
+	}
+	with["password"] = []byte(password)
+	c, err := login(ctx, with)
+	if err != nil {
+		return false
+	}
+	return c.Close(ctx) == nil
+}
+
+// rotateTenant gives a Tenant another trigger, and returns the new generation.
+func rotateTenant(t *testing.T, u *unstructured.Unstructured, trigger string) int64 {
+	t.Helper()
+	change(t, types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}, u, func() {
+		_ = unstructured.SetNestedField(u.Object, trigger, "spec", "rotation", "trigger")
+	})
+	return u.GetGeneration()
+}
+
+// provenWith is nil when the Secret has the password that OpenBao has, which logs in.
+func provenWith(ctx context.Context, u *unstructured.Unstructured) error {
+	password, err := kvPassword(ctx, kvPath(u))
+	if err != nil {
+		return err
+	}
+	s := &corev1.Secret{}
+	if err := p.Client.Get(ctx, types.NamespacedName{Namespace: u.GetNamespace(), Name: "orders-db"}, s); err != nil {
+		return err
+	}
+	if string(s.Data["password"]) != password {
+		return errors.New("the Secret does not have the password that OpenBao has")
+	}
+	c, err := login(ctx, s.Data)
+	if err != nil {
+		return fmt.Errorf("the password does not log in: SQLSTATE %q", sqlState(err))
+	}
+	return c.Close(ctx)
+}
+
+// A readiness watches that a Tenant whose credential rotates is Ready only when the new password was delivered and logs in.
+type readiness struct {
+	mu   sync.Mutex
+	from int64
+	lies []string
+}
+
+func (r *readiness) see(u *unstructured.Unstructured) {
+	r.mu.Lock()
+	from := r.from
+	r.mu.Unlock()
+	if from == 0 || observedGeneration(u) < from || condition(u, "Ready")["status"] != "True" {
+		return
+	}
+	err := provenWith(context.Background(), u)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	// What is looked at must still be asked for.
+	if err != nil && r.from == from {
+		r.lies = append(r.lies, err.Error())
+	}
+}
+
+func (r *readiness) expect(generation int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.from = generation
+}
+
+// resting is a Tenant at rest whose login is sampled, and whose readiness is watched, until the test ends.
+func resting(t *testing.T) (*unstructured.Unstructured, *readiness) {
+	t.Helper()
+	ns, r := namespace(t), &readiness{}
+	h := watchTenants(t, ns, r.see)
+	t.Cleanup(func() {
+		h.end()
+		for _, l := range r.lies {
+			t.Errorf("a Tenant was Ready too early: %s", l)
+		}
+	})
+	create(t, newTenant(ns, "orders", map[string]any{"deletionPolicy": "Delete", "owner": ns, "rotation": map[string]any{"trigger": "first"}}))
+	return atRest(t, ns, "orders"), r
+}
+
+// rotated waits until a generation of a Tenant is Ready and at rest.
+func rotated(t *testing.T, u *unstructured.Unstructured, generation int64) *unstructured.Unstructured {
+	t.Helper()
+	tenantIs(t, u.GetNamespace(), u.GetName(), func(u *unstructured.Unstructured) error {
+		if observedGeneration(u) != generation || condition(u, "Ready")["status"] != "True" {
+			return fmt.Errorf("generation %d is not Ready", generation)
+		}
+		return nil
+	})
+	return atRest(t, u.GetNamespace(), u.GetName())
+}
+
+// forceSync returns by what External Secrets was told to look again.
+func forceSync(t *testing.T, ns string) string {
+	t.Helper()
+	l := &unstructured.UnstructuredList{}
+	l.SetGroupVersionKind(externalSecretKind)
+	if err := p.Client.List(t.Context(), l, client.InNamespace(ns)); err != nil || len(l.Items) != 1 {
+		t.Fatalf("want one ExternalSecret, got %d (%v)", len(l.Items), err)
+	}
+	return l.Items[0].GetAnnotations()["force-sync"]
+}
+
+// TestRotation gives a Tenant a new password, once for each trigger.
+func TestRotation(t *testing.T) {
+	u, ready := resting(t)
+	ns, c := u.GetNamespace(), superuser(t, "postgres")
+	before, nudge, old := outsideOf(t, c, u), forceSync(t, u.GetNamespace()), secretData(t, u.GetNamespace(), "orders-db")
+	s := sample(t, u)
+
+	ready.expect(rotateTenant(t, u, "second"))
+	u = rotated(t, u, u.GetGeneration())
+	now := outsideOf(t, c, u)
+	if now.KVVersion != 2 || now.KVVersions != 2 || before.KVVersion != 1 {
+		t.Errorf("a trigger takes the record from version %d to %d", before.KVVersion, now.KVVersion)
+	}
+	if now.RoleOID != before.RoleOID || now.DatabaseOID != before.DatabaseOID || now.DatabaseRow != before.DatabaseRow || now.RoleRow == before.RoleRow {
+		t.Errorf("want the role to change, and nothing else: %v, then %v", before, now)
+	}
+	if forceSync(t, ns) == nudge {
+		t.Error("External Secrets was not told")
+	}
+	if err := provenWith(t.Context(), u); err != nil {
+		t.Error(err)
+	}
+	if conn, err := login(t.Context(), old); sqlState(err) != "28P01" {
+		if err == nil {
+			_ = conn.Close(t.Context())
+		}
+		t.Errorf("the old password: SQLSTATE %q, want it to be refused", sqlState(err))
+	}
+
+	// The same trigger again is nothing new.
+	rotateTenant(t, u, "second")
+	passes(t, credentials, 3)
+	passes(t, databases, 3)
+	if got := outsideOf(t, c, u); got != now {
+		t.Errorf("the same trigger changed something: %v, then %v", now, got)
+	}
+
+	// Together with two other changes, a trigger still makes one version.
+	change(t, types.NamespacedName{Namespace: ns, Name: "orders"}, u, func() {
+		_ = unstructured.SetNestedField(u.Object, "third", "spec", "rotation", "trigger")
+		_ = unstructured.SetNestedField(u.Object, int64(9), "spec", "connectionLimit")
+		_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{"name": "hstore"}}, "spec", "extensions")
+	})
+	ready.expect(u.GetGeneration())
+	u = rotated(t, u, u.GetGeneration())
+	if got := outsideOf(t, c, u); got.KVVersion != 3 || got.KVVersions != 3 || got.RoleOID != now.RoleOID || got.DatabaseOID != now.DatabaseOID {
+		t.Errorf("a trigger with other changes: %v, then %v", now, got)
+	}
+	if err := asSpecified(u); err != nil {
+		t.Error(err)
+	}
+	s.end()
+	t.Logf("%d samples, in %d of which the predecessor logged in", s.samples, s.predecessor)
+}
+
+// TestRotationKilled kills the provider at each step of a rotation: when it was asked for, when the new version is there, when the role has
+// it, and when the Secret has it. Each ends with one version more, and a login that is proven.
+func TestRotationKilled(t *testing.T) {
+	u, ready := resting(t)
+	ns, c := u.GetNamespace(), superuser(t, "postgres")
+	sample(t, u)
+
+	steps := []struct {
+		name string
+		seen func(ctx context.Context, before outside, old map[string][]byte) bool
+	}{
+		{"asked-for", func(context.Context, outside, map[string][]byte) bool { return true }},
+		{"version", func(ctx context.Context, before outside, _ map[string][]byte) bool {
+			v, err := versionOf(ctx, kvPath(u))
+			return err == nil && v > before.KVVersion
+		}},
+		{"role", func(ctx context.Context, before outside, _ map[string][]byte) bool {
+			row := ""
+			err := c.QueryRow(ctx, "SELECT xmin::text FROM pg_authid WHERE rolname = $1", ns).Scan(&row)
+			return err == nil && row != before.RoleRow
+		}},
+		{"Secret", func(ctx context.Context, _ outside, old map[string][]byte) bool {
+			s := &corev1.Secret{}
+			err := p.Client.Get(ctx, types.NamespacedName{Namespace: ns, Name: "orders-db"}, s)
+			return err == nil && string(s.Data["password"]) != string(old["password"])
+		}},
+	}
+	for _, step := range steps {
+		before, old := outsideOf(t, c, u), secretData(t, ns, "orders-db")
+		ready.expect(rotateTenant(t, u, "at-"+step.name))
+		eventually(t, step.name+" to be new", func(ctx context.Context) error {
+			if !step.seen(ctx, before, old) {
+				return errors.New("it is not")
+			}
+			return nil
+		})
+		kill(t)
+		u = rotated(t, u, u.GetGeneration())
+		now := outsideOf(t, c, u)
+		if now.KVVersion != before.KVVersion+1 || now.RoleOID != before.RoleOID || now.DatabaseOID != before.DatabaseOID || now.DatabaseRow != before.DatabaseRow {
+			t.Errorf("killed when %s was new: %v, then %v", step.name, before, now)
+		}
+		if err := provenWith(t.Context(), u); err != nil {
+			t.Errorf("killed when %s was new: %v", step.name, err)
+		}
+	}
+}
