@@ -95,9 +95,19 @@ func (h *history) end() *history {
 // calm is how long nothing was written when a Tenant is at rest: several polls of the provider.
 const calm = 10 * time.Second
 
+// longCalm is for Tenants to which as much happens as in a creation: what Crossplane allows a composite comes back with one event in two
+// seconds.
+const longCalm = 45 * time.Second
+
 // atRest waits until a Tenant is Ready and was not written for a while. Crossplane bounds how much may happen to a composite in a short
 // time, creation takes most of that, and a person's change comes later than a test's.
 func atRest(t *testing.T, ns, name string) *unstructured.Unstructured {
+	t.Helper()
+	return restsFor(t, ns, name, calm)
+}
+
+// restsFor waits until a Tenant is Ready and was not written for a time.
+func restsFor(t *testing.T, ns, name string, calm time.Duration) *unstructured.Unstructured {
 	t.Helper()
 	version, since := "", time.Now()
 	return tenantIs(t, ns, name, func(u *unstructured.Unstructured) error {

@@ -185,8 +185,15 @@ func (r *readiness) expect(generation int64) {
 	r.from = generation
 }
 
-// resting is a Tenant at rest whose login is sampled, and whose readiness is watched, until the test ends.
+// resting is a Tenant at rest whose readiness is watched until the test ends.
 func resting(t *testing.T) (*unstructured.Unstructured, *readiness) {
+	t.Helper()
+	ns, r := begun(t)
+	return restsFor(t, ns, "orders", longCalm), r
+}
+
+// begun is the namespace of a Tenant that is being created, whose readiness is watched until the test ends.
+func begun(t *testing.T) (string, *readiness) {
 	t.Helper()
 	ns, r := namespace(t), &readiness{}
 	h := watchTenants(t, ns, r.see)
@@ -197,7 +204,7 @@ func resting(t *testing.T) (*unstructured.Unstructured, *readiness) {
 		}
 	})
 	create(t, newTenant(ns, "orders", map[string]any{"deletionPolicy": "Delete", "owner": ns, "rotation": map[string]any{"trigger": "first"}}))
-	return atRest(t, ns, "orders"), r
+	return ns, r
 }
 
 // rotated waits until a generation of a Tenant is Ready and at rest.
@@ -285,37 +292,40 @@ func TestRotationWithOtherChanges(t *testing.T) {
 }
 
 // TestRotationKilled kills the provider at each step of a rotation: when it was asked for, when the new version is there, when the role has
-// it, and when the Secret has it. Each ends with one version more, and a login that is proven.
+// it, and when the Secret has it. Each ends with one version more, and a login that is proven. Each step has a Tenant of its own.
 func TestRotationKilled(t *testing.T) {
-	u, ready := resting(t)
-	ns, c := u.GetNamespace(), superuser(t, "postgres")
-	sample(t, u)
-
+	c := superuser(t, "postgres")
 	steps := []struct {
 		name string
-		seen func(ctx context.Context, before outside, old map[string][]byte) bool
+		seen func(ctx context.Context, u *unstructured.Unstructured, before outside, old map[string][]byte) bool
 	}{
-		{"asked-for", func(context.Context, outside, map[string][]byte) bool { return true }},
-		{"version", func(ctx context.Context, before outside, _ map[string][]byte) bool {
+		{"asked-for", func(context.Context, *unstructured.Unstructured, outside, map[string][]byte) bool { return true }},
+		{"version", func(ctx context.Context, u *unstructured.Unstructured, before outside, _ map[string][]byte) bool {
 			v, err := versionOf(ctx, kvPath(u))
 			return err == nil && v > before.KVVersion
 		}},
-		{"role", func(ctx context.Context, before outside, _ map[string][]byte) bool {
+		{"role", func(ctx context.Context, u *unstructured.Unstructured, before outside, _ map[string][]byte) bool {
 			row := ""
-			err := c.QueryRow(ctx, "SELECT xmin::text FROM pg_authid WHERE rolname = $1", ns).Scan(&row)
+			err := c.QueryRow(ctx, "SELECT xmin::text FROM pg_authid WHERE rolname = $1", u.GetNamespace()).Scan(&row)
 			return err == nil && row != before.RoleRow
 		}},
-		{"Secret", func(ctx context.Context, _ outside, old map[string][]byte) bool {
+		{"Secret", func(ctx context.Context, u *unstructured.Unstructured, _ outside, old map[string][]byte) bool {
 			s := &corev1.Secret{}
-			err := p.Client.Get(ctx, types.NamespacedName{Namespace: ns, Name: "orders-db"}, s)
+			err := p.Client.Get(ctx, types.NamespacedName{Namespace: u.GetNamespace(), Name: "orders-db"}, s)
 			return err == nil && string(s.Data["password"]) != string(old["password"])
 		}},
 	}
-	for _, step := range steps {
-		before, old := outsideOf(t, c, u), secretData(t, ns, "orders-db")
-		ready.expect(rotateTenant(t, u, "at-"+step.name))
+	namespaces, ready := make([]string, len(steps)), make([]*readiness, len(steps))
+	for i := range steps {
+		namespaces[i], ready[i] = begun(t)
+	}
+	for i, step := range steps {
+		u := restsFor(t, namespaces[i], "orders", longCalm)
+		s := sample(t, u)
+		before, old := outsideOf(t, c, u), secretData(t, u.GetNamespace(), "orders-db")
+		ready[i].expect(rotateTenant(t, u, "at-"+step.name))
 		eventually(t, step.name+" to be new", func(ctx context.Context) error {
-			if !step.seen(ctx, before, old) {
+			if !step.seen(ctx, u, before, old) {
 				return errors.New("it is not")
 			}
 			return nil
@@ -329,5 +339,6 @@ func TestRotationKilled(t *testing.T) {
 		if err := provenWith(t.Context(), u); err != nil {
 			t.Errorf("killed when %s was new: %v", step.name, err)
 		}
+		s.end()
 	}
 }

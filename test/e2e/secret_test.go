@@ -100,7 +100,7 @@ func deliver(t *testing.T) *delivery {
 	watchTenants(t, d.ns, nil)
 	d.config, _ = ownConfigs(t, d.ns)
 	create(t, newTenant(d.ns, "orders", map[string]any{"deletionPolicy": "Delete", "instanceRef": map[string]any{"name": d.ns}}))
-	d.tenant = atRest(t, d.ns, "orders")
+	d.tenant = restsFor(t, d.ns, "orders", longCalm)
 	d.before = secretFacts(t, d.ns, "orders-db")
 	d.gaps = watchSecret(t, d.ns, "orders-db", "host", "port", "dbname", "username", "password", "uri", "ca.crt", "sslmode")
 	return d
