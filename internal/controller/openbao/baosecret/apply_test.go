@@ -2,6 +2,7 @@ package baosecret
 
 import (
 	"context"
+	"net/http"
 	"runtime"
 	"strings"
 	"testing"
@@ -263,5 +264,34 @@ func TestErrorsHoldNoValue(t *testing.T) {
 		if strings.Contains(cond.Message, sentinel) {
 			t.Errorf("condition %s holds a value", cond.Type)
 		}
+	}
+}
+
+// TestSteadyReason holds that why a create fails is said all the time until one succeeds, and not only between two attempts.
+func TestSteadyReason(t *testing.T) {
+	k, c := newKV(t)
+	e, mg := view(t, c), mine()
+	k.before = func(method, _ string) { k.down = method != http.MethodGet }
+	for range 3 {
+		if o, err := e.Observe(t.Context(), mg); err != nil || o.ResourceExists {
+			t.Fatalf("Observe(...): %v, %v", o, err)
+		}
+		want := v1alpha1.ReasonSealed
+		if len(k.writes) == 0 {
+			want = xpv2.ReasonCreating
+		}
+		if got := mg.GetCondition(v1alpha1.TypeRecordReady).Reason; got != want {
+			t.Errorf("after %d writes the reason is %s, want %s", len(k.writes), got, want)
+		}
+		if _, err := e.Create(t.Context(), mg); err == nil {
+			t.Fatal("want an error")
+		}
+	}
+	k.before, k.down = nil, false
+	if _, err := e.Create(t.Context(), mg); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Observe(t.Context(), mg); err != nil || mg.GetCondition(v1alpha1.TypeRecordReady).Reason != v1alpha1.ReasonStored {
+		t.Errorf("a create that succeeded must be told, error %v", err)
 	}
 }
