@@ -205,8 +205,12 @@ func TestRotationKilled(t *testing.T) {
 	for i := range steps {
 		namespaces[i], ready[i] = begun(t)
 	}
+	tenants := make([]*unstructured.Unstructured, len(steps))
+	for i, ns := range namespaces {
+		tenants[i] = restsFor(t, ns, "orders", longCalm)
+	}
 	for i, step := range steps {
-		u := restsFor(t, namespaces[i], "orders", longCalm)
+		u := tenants[i]
 		s := sample(t, u)
 		before, old := outsideOf(t, c, u), secretData(t, u.GetNamespace(), "orders-db")
 		ready[i].expect(rotateTenant(t, u, "at-"+step.name))
