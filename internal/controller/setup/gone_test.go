@@ -16,7 +16,7 @@ import (
 // TestGone holds that an object lets go as soon as its external resource has gone, however often it had to wait before, and that waiting
 // is not made a busy loop.
 func TestGone(t *testing.T) {
-	again := reconcile.Result{Requeue: true} //nolint:staticcheck // What the runtime answers after a Delete.
+	again := reconcile.Result{Requeue: true} // What the runtime answers after a Delete.
 	type want struct {
 		result reconcile.Result
 		err    error

@@ -104,9 +104,9 @@ func TestH22RemovedKey(t *testing.T) {
 	path, p := "removed-key", newProvider(t)
 	s := record(t, path)
 	p.apply(t, s)
-	was := p.ready(t, s)
+	p.ready(t, s)
 	s.Spec.ForProvider.Data = append(s.Spec.ForProvider.Data, generated("second"))
-	was = p.ready(t, s)
+	was := p.ready(t, s)
 	put(t, path, `{"user":"shop","second":`+was.Data["second"]+`}`)
 	p.stays(t, s, v1alpha1.ReasonDataLost, look(t, path))
 	if got := s.GetCondition(xpv2.TypeReady).Message; !strings.Contains(got, `"password"`) || !strings.Contains(got, "recreate") {
