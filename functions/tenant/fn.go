@@ -60,7 +60,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	for _, cond := range c.Conditions {
 		setCondition(rsp, cond)
 	}
-	if c.Ready && !c.Again {
+	if c.Ready {
 		rsp.Meta.Ttl = durationpb.New(ttlReady)
 	}
 	if paused(req.GetObserved().GetComposite().GetResource()) {

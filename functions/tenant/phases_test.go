@@ -244,3 +244,17 @@ func TestPhaseNeverGoesBack(t *testing.T) {
 		}
 	}
 }
+
+// answered is the status that Crossplane made of a response.
+func answered(rsp *fnv1.RunFunctionResponse, mods ...mod) mod {
+	return func(obj map[string]any) {
+		obj["status"] = rsp.GetDesired().GetComposite().GetResource().AsMap()["status"]
+		for _, c := range rsp.GetConditions() {
+			s := map[fnv1.Status]string{fnv1.Status_STATUS_CONDITION_TRUE: "True", fnv1.Status_STATUS_CONDITION_FALSE: "False", fnv1.Status_STATUS_CONDITION_UNKNOWN: "Unknown"}
+			said(c.GetType(), s[c.GetStatus()], c.GetReason(), c.GetMessage(), 1)(obj)
+		}
+		for _, m := range mods {
+			m(obj)
+		}
+	}
+}

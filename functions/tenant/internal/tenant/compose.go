@@ -33,8 +33,6 @@ type Composition struct {
 	Conditions []Condition
 	// Ready is true when everything that the spec asks for is proven.
 	Ready bool
-	// Again is true when the status is still that of before and has to be computed again soon.
-	Again bool
 }
 
 // Compose a Tenant. Observed are the composed resources by composition resource name. An error names the field that cannot be
@@ -85,10 +83,6 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*Compos
 	phase := t.phase(s)
 	ready := phase == v1alpha1.PhaseReady
 	c := &Composition{Resources: resources, Conditions: t.conditions(s), Ready: ready}
-	if c.Status = held(xr, c.Conditions); c.Status != nil {
-		c.Again = true
-		return c, nil
-	}
 	c.Status = t.status(phase, answeredGeneration(xr, t.subject.Generation, ready))
 	return c, nil
 }

@@ -8,12 +8,6 @@ import (
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
 )
 
-// ownStatus are the fields of the status that are ours.
-var ownStatus = map[string]bool{
-	"phase": true, "database": true, "owner": true, "secretRef": true, "observedGeneration": true, "host": true, "hostaddr": true, "port": true,
-	"kvURL": true, "deletionPolicy": true,
-}
-
 // status of the composite, whole: Crossplane removes a field that is left out.
 func (t *tenant) status(phase v1alpha1.TenantPhase, generation int64) map[string]any {
 	consumer, known := t.consumer()
