@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
@@ -265,11 +266,14 @@ func TestImmutable(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			u := existing[tc.kind].DeepCopy()
-			if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(u), u); err != nil {
-				t.Fatalf("cannot get %s: %v", tc.kind, err)
-			}
-			tc.set.on(u)
-			judge(t, p.Client.Update(t.Context(), u, client.DryRunAll, strict), tc.says)
+			// The provider writes these objects, too.
+			judge(t, retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+				if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(u), u); err != nil {
+					return err
+				}
+				tc.set.on(u)
+				return p.Client.Update(t.Context(), u, client.DryRunAll, strict)
+			}), tc.says)
 		})
 	}
 }

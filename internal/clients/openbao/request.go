@@ -18,7 +18,6 @@ const (
 	opRevoke         = "revoke token"
 	opLookup         = "look up token"
 	opHealth         = "read health"
-	opCapabilities   = "read capabilities"
 	opMount          = "look up mount"
 	opReadData       = "read data"
 	opWriteData      = "write data"

@@ -82,9 +82,12 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*Compos
 
 	phase := t.phase(s)
 	ready := phase == v1alpha1.PhaseReady
-	c := &Composition{Resources: resources, Conditions: t.conditions(s), Ready: ready}
-	c.Status = t.status(phase, answeredGeneration(xr, t.subject.Generation, ready))
-	return c, nil
+	return &Composition{
+		Resources:  resources,
+		Status:     t.status(phase, answeredGeneration(xr, t.subject.Generation, ready)),
+		Conditions: t.conditions(s),
+		Ready:      ready,
+	}, nil
 }
 
 // A state says of each composed resource whether it holds the desired spec, and whether it is ready with it.
