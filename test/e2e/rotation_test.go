@@ -159,6 +159,7 @@ func TestRotation(t *testing.T) {
 
 // TestRotationWithOtherChanges asks for a new password together with other things: it is still one new version.
 func TestRotationWithOtherChanges(t *testing.T) {
+	t.Parallel()
 	u, ready := resting(t)
 	ns, c := u.GetNamespace(), superuser(t, "postgres")
 	before := outsideOf(t, c, u)
