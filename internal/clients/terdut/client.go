@@ -134,7 +134,7 @@ func (c *Client) WithToken(token Secret) *Client {
 func (c *Client) Endpoint() string { return c.base.String() }
 
 // Format keeps the key out of whatever prints a client.
-func (c *Client) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "(client of %s)", c.base) }
+func (c Client) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "(client of %s)", c.base) }
 
 // Close closes idle connections, also of clients that share them. A closed client opens new ones when it is used.
 func (c *Client) Close() { c.http.CloseIdleConnections() }

@@ -58,29 +58,38 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 	}
 	e := c.classify(r, a)
 	if e.Reason == ReasonNotFound && !r.anonymous {
-		// A server that was replaced, or one behind which another has this path, is not to be believed: whether it takes the key tells.
-		if err := c.authenticated(ctx); err != nil {
-			return nil, err
+		// What was put in the server's place, or answers for another, is not to be believed: whether it takes the key tells.
+		if no := c.authenticated(ctx); no != nil {
+			no.Operation, no.Uncertain = r.operation, r.isWrite()
+			no.detail = "that there is none is not believed, because the check of the key failed: " + no.detail
+			return nil, no
 		}
 	}
 	return nil, e
 }
 
 // authenticated asks for something that any key reaches.
-func (c *Client) authenticated(ctx context.Context) error {
-	r := request{operation: "verify key", method: http.MethodGet, path: "/api/service-accounts", query: url.Values{"name": {userAgent}}}
+func (c *Client) authenticated(ctx context.Context) *Error {
+	r := request{operation: "verify key", method: http.MethodGet, path: "/api/users"}
 	a, err := c.exchange(ctx, r)
 	if err != nil {
 		return err
 	}
 	if a.status < 200 || a.status > 299 || isPage(a.header) {
-		return c.classify(r, a)
+		e := c.classify(r, a)
+		if e.Reason == ReasonNotFound {
+			e.Reason = ReasonNotAPI
+		}
+		return e
 	}
-	return r.decode(a, &[]json.RawMessage{})
+	if r.decode(a, &[]json.RawMessage{}) != nil {
+		return r.foreign(a, "the answer is not what the API would say")
+	}
+	return nil
 }
 
 // exchange a request for an answer, when it is the client's turn.
-func (c *Client) exchange(ctx context.Context, r request) (*answer, error) {
+func (c *Client) exchange(ctx context.Context, r request) (*answer, *Error) {
 	var body io.Reader
 	if r.body != nil {
 		b, err := json.Marshal(r.body)
