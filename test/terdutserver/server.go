@@ -97,7 +97,7 @@ func (s *Server) Close() {
 func (s *Server) Snapshot(ctx context.Context) (*State, error) {
 	var c *State
 	err := s.store.view(ctx, func(st *State) error {
-		c = st
+		c = st.clone()
 		for i := range c.Keys {
 			c.Keys[i].Hash = ""
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A store holds the state. An update whose function fails changes nothing.
+// A store holds the state. An update whose function fails changes nothing. What a view shows must not be changed.
 type store interface {
 	ready(ctx context.Context) error
 	view(ctx context.Context, f func(*State) error) error
@@ -31,7 +31,7 @@ func (*memory) close()                      {}
 func (m *memory) view(_ context.Context, f func(*State) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return f(m.state.clone())
+	return f(m.state)
 }
 
 func (m *memory) update(_ context.Context, f func(*State) error) error {

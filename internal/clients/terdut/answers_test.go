@@ -121,8 +121,8 @@ func TestSuccesses(t *testing.T) {
 	}
 }
 
-// TestErrorsHoldNoKey sends keys back in whatever a server controls.
-func TestErrorsHoldNoKey(t *testing.T) {
+// TestH34ErrorsHoldNoKey sends keys back in whatever a server controls.
+func TestH34ErrorsHoldNoKey(t *testing.T) {
 	key := string(sentinel)
 	spaced := strings.ReplaceAll(key, "e", "e\u200b")
 	for _, status := range []int{200, 301, 400, 401, 403, 404, 409, 429, 500, 503} {
@@ -151,8 +151,8 @@ func TestErrorsHoldNoKey(t *testing.T) {
 	}
 }
 
-// TestDroppedConnections holds that nothing is sent again, and that what may have taken place is said to.
-func TestDroppedConnections(t *testing.T) {
+// TestH38NothingIsSentAgain holds that nothing is sent again, and that what may have taken place is said to.
+func TestH38NothingIsSentAgain(t *testing.T) {
 	for verb, call := range verbs {
 		for name, f := range map[string]terdutserver.Fault{"Before": {Drop: true}, "After": {Drop: true, Commit: true}, "Truncated": {Truncate: true}} {
 			t.Run(verb+"/"+name, func(t *testing.T) {

@@ -145,8 +145,8 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// TestSecretsDoNotPrint holds that nothing that carries a secret shows it when it is printed.
-func TestSecretsDoNotPrint(t *testing.T) {
+// TestH34SecretsDoNotPrint holds that nothing that carries a secret shows it when it is printed.
+func TestH34SecretsDoNotPrint(t *testing.T) {
 	c := newClient(t, "http://h", sentinel)
 	for _, v := range []any{
 		sentinel, terdut.APIKey{Key: sentinel}, &terdut.NewIntegration{Key: sentinel, URL: sentinel}, terdut.Config{Token: sentinel}, c, *c,

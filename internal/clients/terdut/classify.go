@@ -47,7 +47,7 @@ func (c *Client) classify(r request, a *answer) *Error {
 		}
 		e.RetryAfter = c.limits.pause(c.server(), d)
 		return e
-	case a.status >= 500:
+	case a.status >= 500 || a.status == http.StatusRequestTimeout:
 		e.Reason, e.detail = ReasonUnavailable, "the server cannot answer now"
 		if d, ok := retryAfter(a.header, c.limits.now()); ok && a.status == http.StatusServiceUnavailable {
 			e.RetryAfter = c.limits.pause(c.server(), d)

@@ -1,0 +1,124 @@
+package terdut_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
+	"github.com/ryuvia/provider-terdut/test/terdutserver"
+)
+
+// TestH37RateLimited holds that 100 callers with keys of their own send nothing more to a server that asked to be left alone, whichever way
+// it said for how long.
+func TestH37RateLimited(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		status int
+		header map[string]string
+		want   terdut.Reason
+		least  time.Duration
+	}{
+		"Seconds":     {"429 with seconds", 429, map[string]string{"Retry-After": "30"}, terdut.ReasonRateLimited, 25 * time.Second},
+		"Date":        {"429 with a date", 429, map[string]string{"Retry-After": time.Now().Add(40 * time.Second).UTC().Format(http.TimeFormat)}, terdut.ReasonRateLimited, 10 * time.Second},
+		"Nothing":     {"429 without more", 429, nil, terdut.ReasonRateLimited, time.Second},
+		"Unavailable": {"503 with seconds", 503, map[string]string{"Retry-After": "30"}, terdut.ReasonUnavailable, 25 * time.Second},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.server.Inject(terdutserver.Fault{Status: tc.status, Header: tc.header})
+			_, err := w.instance.Team(w.ctx, w.id)
+			wants(t, tc.reason, err, tc.want)
+			if d := terdut.RetryAfter(err); d < tc.least || d > 50*time.Second {
+				t.Errorf("retry after %v", d)
+			}
+			text := ""
+			var wg sync.WaitGroup
+			var mu sync.Mutex
+			for i := range 100 {
+				c := newClient(t, w.server.URL()+"/", sentinel)
+				wg.Go(func() {
+					err := c.RenameTeam(w.ctx, w.id, "x")
+					mu.Lock()
+					defer mu.Unlock()
+					wants(t, "during the pause", err, terdut.ReasonRateLimited)
+					if err != nil && text != "" && err.Error() != text {
+						t.Errorf("caller %d: the text differs: %v, %s", i, err, text)
+					}
+					if err != nil {
+						text = err.Error()
+					}
+					if d := terdut.RetryAfter(err); d <= 0 || terdut.IsUncertain(err) {
+						t.Errorf("retry after %v, uncertain %v", d, terdut.IsUncertain(err))
+					}
+				})
+			}
+			wg.Wait()
+			if n := len(w.server.Requests()); n != 1 {
+				t.Errorf("want one request, got %d", n)
+			}
+			other := newWorld(t)
+			check(t, other.instance.RenameTeam(other.ctx, other.id, "not-paused"))
+		})
+	}
+}
+
+// TestH37PauseEnds holds that calls go through again.
+func TestH37PauseEnds(t *testing.T) {
+	w := newWorld(t)
+	w.server.Inject(terdutserver.Fault{Times: 1, Status: 429, Header: map[string]string{"Retry-After": "1"}})
+	_, err := w.instance.Team(w.ctx, w.id)
+	wants(t, "the first call", err, terdut.ReasonRateLimited)
+	for err != nil && w.ctx.Err() == nil {
+		wait := time.NewTimer(terdut.RetryAfter(err)) // What a caller does.
+		<-wait.C
+		_, err = w.instance.Team(w.ctx, w.id)
+	}
+	if err != nil || w.server.Count("GET", "/api/teams/{team}", "") != 2 {
+		t.Errorf("after %d requests: %v", w.server.Count("GET", "/api/teams/{team}", ""), err)
+	}
+}
+
+// TestH37UnderWay holds how many requests are under way at one server at once, for all clients together.
+func TestH37UnderWay(t *testing.T) {
+	const most = 8
+	var now, highest atomic.Int32
+	full := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for h := highest.Load(); n > h && !highest.CompareAndSwap(h, n); h = highest.Load() {
+		}
+		if n == most {
+			select {
+			case <-full:
+			default:
+				close(full)
+			}
+		}
+		select {
+		case <-full:
+		case <-r.Context().Done():
+		}
+		_, _ = w.Write([]byte(`{"id":1}`))
+	}))
+	t.Cleanup(s.Close)
+	ctx := testContext(t)
+	var wg sync.WaitGroup
+	for range 50 {
+		c := newClient(t, s.URL, sentinel)
+		wg.Go(func() {
+			if _, err := c.Team(ctx, 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if h := highest.Load(); h != most {
+		t.Errorf("want %d under way, got %d", most, h)
+	}
+}
