@@ -157,6 +157,7 @@ func relay(w http.ResponseWriter, a *httptest.ResponseRecorder, truncate bool) {
 	w.WriteHeader(a.Code)
 	_, _ = w.Write(body) // A client that went away is no matter.
 	if truncate {
+		_ = http.NewResponseController(w).Flush() // As above.
 		panic(http.ErrAbortHandler)
 	}
 }

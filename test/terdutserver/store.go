@@ -132,7 +132,11 @@ func (d *database) tx(ctx context.Context, f func(pgx.Tx) error) error {
 
 	if d.conn == nil || d.conn.IsClosed() || d.conn.Ping(ctx) != nil {
 		d.hangUp()
-		conn, err := pgx.Connect(ctx, d.dsn)
+		cfg, err := pgx.ParseConfig(d.dsn)
+		if err != nil {
+			return unavailable("connect to database", errors.New("the DSN cannot be read")) // What the parser says may quote it.
+		}
+		conn, err := pgx.ConnectConfig(ctx, cfg)
 		if err != nil {
 			return unavailable("connect to database", err)
 		}
