@@ -65,7 +65,7 @@ func TestPostgreSQL(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 40 {
 		s := []*terdutserver.Server{two, three}[i%2]
-		wg.Go(func() { (tester{t, s.URL()}).send("POST", "/api/teams", key, fmt.Sprintf(`{"name":"team-%d"}`, i/2)) })
+		wg.Go(func() { (tester{t, s.URL()}).send("POST", "/api/teams", key, fmt.Sprintf(`{"name":"team-%d"}`, i)) })
 	}
 	wg.Wait()
 	st := must(three.Snapshot(ctx))(t)
@@ -73,8 +73,8 @@ func TestPostgreSQL(t *testing.T) {
 	for _, team := range st.Teams {
 		ids[team.ID] = true
 	}
-	if len(st.Teams) != 21 || len(ids) != 21 {
-		t.Errorf("want 21 teams with an id each, got %d with %d", len(st.Teams), len(ids))
+	if len(st.Teams) != 41 || len(ids) != 41 {
+		t.Errorf("want 41 teams with an id each, got %d with %d", len(st.Teams), len(ids))
 	}
 
 	pg.Stop()
@@ -87,6 +87,10 @@ func TestPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.want(200, "GET", "/healthz", "", "")
+	c.want(200, "GET", "/api/teams/1", key, "")
+	if err := pg.Restart(ctx); err != nil { // Unnoticed.
+		t.Fatal(err)
+	}
 	c.want(200, "GET", "/api/teams/1", key, "")
 }
 

@@ -193,3 +193,22 @@ func TestNotSent(t *testing.T) {
 		}
 	}
 }
+
+// TestEndlessAnswer holds that no more is read of an answer than could be one.
+func TestEndlessAnswer(t *testing.T) {
+	const mib, most = 1 << 20, 256
+	sent := make(chan int, 1)
+	c := scripted(t, func(w http.ResponseWriter, _ *http.Request) {
+		n := 0
+		for ; n < most; n++ {
+			if _, err := w.Write(make([]byte, mib)); err != nil {
+				break
+			}
+		}
+		sent <- n
+	})
+	wants(t, "an endless answer", verbs["Read"](testContext(t), c), terdut.ReasonUnavailable)
+	if n := <-sent; n > most/2 {
+		t.Errorf("%d MiB were read", n)
+	}
+}

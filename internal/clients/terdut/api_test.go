@@ -110,8 +110,8 @@ func TestBootstrapOnce(t *testing.T) {
 	}
 }
 
-// TestEndpoint holds that spellings of an endpoint mean the same, and which are refused.
-func TestEndpoint(t *testing.T) {
+// TestH37Endpoint holds that spellings of an endpoint mean the same, and which are refused.
+func TestH37Endpoint(t *testing.T) {
 	w := newWorld(t)
 	proxy := http.NewServeMux()
 	proxy.Handle("/on/call/", http.StripPrefix("/on/call", w.server))

@@ -159,11 +159,13 @@ func TestH32OnlyARealNotFound(t *testing.T) {
 		do     func(*testing.T, *world)
 		want   terdut.Reason
 	}{
-		"Gone":    {"A team that is not there", func(*testing.T, *world) {}, terdut.ReasonNotFound},
-		"Page":    {"A proxy's page", fault(terdutserver.Fault{Status: 404, ContentType: "text/html", Body: "<html>"}), terdut.ReasonNotAPI},
-		"Text":    {"A router's text", fault(terdutserver.Fault{Status: 404, ContentType: "text/plain", Body: "404 page not found"}), terdut.ReasonNotAPI},
-		"Other":   {"Another API's", fault(terdutserver.Fault{Status: 404, Body: `{"message":"not found"}`}), terdut.ReasonNotAPI},
-		"Gateway": {"A gateway that says the same of everything", fault(terdutserver.Fault{Status: 404, Body: `{"error":"not found"}`}), terdut.ReasonNotAPI},
+		"Gone":            {"A team that is not there", func(*testing.T, *world) {}, terdut.ReasonNotFound},
+		"Page":            {"A proxy's page", fault(terdutserver.Fault{Status: 404, ContentType: "text/html", Body: "<html>"}), terdut.ReasonNotAPI},
+		"Text":            {"A router's text", fault(terdutserver.Fault{Status: 404, ContentType: "text/plain", Body: "404 page not found"}), terdut.ReasonNotAPI},
+		"Other":           {"Another API's", fault(terdutserver.Fault{Status: 404, Body: `{"message":"not found"}`}), terdut.ReasonNotAPI},
+		"TextOfOneRoute":  {"A router's text from a server that takes the key", fault(terdutserver.Fault{Route: "/api/teams/{team}", Status: 404, ContentType: "text/plain", Body: "404 page not found"}), terdut.ReasonNotAPI},
+		"OtherOfOneRoute": {"Another API's from a server that takes the key", fault(terdutserver.Fault{Route: "/api/teams/{team}", Status: 404, Body: `{"message":"not found"}`}), terdut.ReasonNotAPI},
+		"Gateway":         {"A gateway that says the same of everything", fault(terdutserver.Fault{Status: 404, Body: `{"error":"not found"}`}), terdut.ReasonNotAPI},
 		"Revoked": {"A server that hides from strangers what there is", func(t *testing.T, w *world) {
 			fault(terdutserver.Fault{Route: "/api/teams/{team}", Status: 404, Body: `{"error":"not found"}`})(t, w)
 			check(t, w.admin.DeleteServiceAccountKey(w.ctx, w.account.ID, w.account.Key.ID))

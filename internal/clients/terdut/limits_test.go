@@ -1,10 +1,10 @@
 package terdut_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +29,7 @@ func TestH37RateLimited(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newKeptWorld(t)
 			w.server.Inject(terdutserver.Fault{Status: tc.status, Header: tc.header})
 			_, err := w.instance.Team(w.ctx, w.id)
 			wants(t, tc.reason, err, tc.want)
@@ -83,25 +83,14 @@ func TestH37PauseEnds(t *testing.T) {
 	}
 }
 
-// TestH37UnderWay holds how many requests are under way at one server at once, for all clients together.
+// TestH37UnderWay holds how many requests are under way at one server at once, for all clients together: the next one waits for its turn.
 func TestH37UnderWay(t *testing.T) {
 	const most = 8
-	var now, highest atomic.Int32
-	full := make(chan struct{})
+	arrived, release := make(chan struct{}, 2*most), make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := now.Add(1)
-		defer now.Add(-1)
-		for h := highest.Load(); n > h && !highest.CompareAndSwap(h, n); h = highest.Load() {
-		}
-		if n == most {
-			select {
-			case <-full:
-			default:
-				close(full)
-			}
-		}
+		arrived <- struct{}{}
 		select {
-		case <-full:
+		case <-release:
 		case <-r.Context().Done():
 		}
 		_, _ = w.Write([]byte(`{"id":1}`))
@@ -109,7 +98,7 @@ func TestH37UnderWay(t *testing.T) {
 	t.Cleanup(s.Close)
 	ctx := testContext(t)
 	var wg sync.WaitGroup
-	for range 50 {
+	for range most {
 		c := newClient(t, s.URL, sentinel)
 		wg.Go(func() {
 			if _, err := c.Team(ctx, 1); err != nil {
@@ -117,8 +106,19 @@ func TestH37UnderWay(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
-	if h := highest.Load(); h != most {
-		t.Errorf("want %d under way, got %d", most, h)
+	for range most {
+		<-arrived
 	}
+	next := newClient(t, s.URL, sentinel)
+	short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	defer cancel()
+	err := next.RenameTeam(short, 1, "x")
+	wants(t, "one too many", err, terdut.ReasonUnavailable)
+	if len(arrived) != 0 || terdut.IsUncertain(err) {
+		t.Errorf("%d requests too many, uncertain %v", len(arrived), terdut.IsUncertain(err))
+	}
+	close(release)
+	wg.Wait()
+	_, err = next.Team(ctx, 1)
+	check(t, err)
 }

@@ -72,11 +72,18 @@ type world struct {
 	id                    int64
 }
 
-// newWorld makes it through the client alone.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	w := newKeptWorld(t)
+	t.Cleanup(w.server.Close)
+	return w
+}
+
+// newKeptWorld is made through the client alone. Its server runs until the process ends: a pause that a test makes outlives the test, and must
+// not meet another server that is given the same port.
+func newKeptWorld(t *testing.T) *world {
+	t.Helper()
 	s := must(terdutserver.Start(terdutserver.Options{}))(t)
-	t.Cleanup(s.Close)
 	w := &world{server: s, ctx: testContext(t)}
 	anonymous := newClient(t, s.URL(), "")
 	b := must(anonymous.Bootstrap(w.ctx, "root", "root@terdut.example"))(t)
