@@ -1,6 +1,7 @@
 package terdutserver
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -84,12 +85,6 @@ func (s *Server) SetModes(m Modes) {
 	s.modes = m
 }
 
-func (s *Server) currentModes() Modes {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.modes
-}
-
 // fault that a request meets, or nil.
 func (s *Server) fault(method, route string) *Fault {
 	s.mu.Lock()
@@ -146,9 +141,7 @@ func (f *Fault) answer(w http.ResponseWriter, r *http.Request, a *httptest.Respo
 
 // relay an answer that was recorded.
 func relay(w http.ResponseWriter, a *httptest.ResponseRecorder, truncate bool) {
-	for k, v := range a.Header() {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), a.Header())
 	body := a.Body.Bytes()
 	if truncate {
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))

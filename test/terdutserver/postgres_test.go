@@ -63,7 +63,7 @@ func TestPostgreSQL(t *testing.T) {
 	c = tester{t, two.URL()}
 	c.want(403, "POST", "/api/bootstrap", "", `{"username":"x","email":"x"}`)
 	var wg sync.WaitGroup
-	for i := range 40 {
+	for i := range 100 {
 		s := []*terdutserver.Server{two, three}[i%2]
 		wg.Go(func() { (tester{t, s.URL()}).send("POST", "/api/teams", key, fmt.Sprintf(`{"name":"team-%d"}`, i)) })
 	}
@@ -73,8 +73,8 @@ func TestPostgreSQL(t *testing.T) {
 	for _, team := range st.Teams {
 		ids[team.ID] = true
 	}
-	if len(st.Teams) != 41 || len(ids) != 41 {
-		t.Errorf("want 41 teams with an id each, got %d with %d", len(st.Teams), len(ids))
+	if len(st.Teams) != 101 || len(ids) != 101 {
+		t.Errorf("want 101 teams with an id each, got %d with %d", len(st.Teams), len(ids))
 	}
 
 	pg.Stop()

@@ -56,7 +56,10 @@ func TestEachKind(t *testing.T) {
 	check(t, w.team.DeleteDeadmanSwitch(w.ctx, w.id, made.ID))
 
 	in := must(w.team.CreateIntegration(w.ctx, w.id, terdut.KindAlertmanager, "prod"))(t)
-	resp := must(http.Post(string(in.URL), "application/json", strings.NewReader("{}")))(t)
+	resp, err := http.Post(string(in.URL), "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal("cannot reach the webhook") // The error holds its URL.
+	}
 	_ = resp.Body.Close()
 	if resp.StatusCode/100 != 2 || !strings.Contains(string(in.URL), string(in.Key)) {
 		t.Errorf("the webhook answers %d", resp.StatusCode)

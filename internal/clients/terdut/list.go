@@ -57,7 +57,7 @@ func list[T item](ctx context.Context, c *Client, r request) ([]T, error) {
 // nextPage is the query of the next page, or nil.
 func (c *Client) nextPage(r request, a *answer) (url.Values, error) {
 	for _, h := range a.header.Values("Link") {
-		for _, link := range strings.Split(h, ",") {
+		for link := range strings.SplitSeq(h, ",") {
 			target, params, _ := strings.Cut(strings.TrimSpace(link), ">")
 			if !isNext(params) {
 				continue
@@ -74,7 +74,7 @@ func (c *Client) nextPage(r request, a *answer) (url.Values, error) {
 }
 
 func isNext(params string) bool {
-	for _, p := range strings.Split(params, ";") {
+	for p := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
 		if strings.EqualFold(name, "rel") && strings.EqualFold(strings.Trim(value, `"`), "next") {
 			return true

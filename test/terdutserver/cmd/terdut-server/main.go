@@ -55,7 +55,7 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("cannot listen on %q: %w", addr, err)
 		}
 		c := &http.Server{Handler: s.Control(), ReadHeaderTimeout: 10 * time.Second}
-		defer c.Close() //nolint:errcheck // The process ends.
+		defer c.Close()
 		go func() { _ = c.Serve(l) }()
 	}
 	log.Info("Listening", "url", s.URL())
