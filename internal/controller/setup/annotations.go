@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +16,22 @@ import (
 
 // criticalPrefix is what the names of the annotations begin with that record an external name and how its create went.
 const criticalPrefix = "crossplane.io/external-"
+
+// SetExternalName of an object. One that has no finalizer yet is not written for that alone: the runtime adds the finalizer after it has
+// observed the object, in the same pass, and that write carries the name. Each write of a composed object wakes its composite.
+func SetExternalName(ctx context.Context, kube client.Writer, mg Object, name string) error {
+	if meta.WasDeleted(mg) || meta.GetExternalName(mg) == name {
+		return nil
+	}
+	meta.SetExternalName(mg, name)
+	if !meta.FinalizerExists(mg, managed.FinalizerName) {
+		return nil
+	}
+	if err := kube.Update(ctx, mg); err != nil {
+		return fmt.Errorf("cannot set external name: %w", err)
+	}
+	return nil
+}
 
 // annotationPatcher persists annotations that must not be lost, such as the one that records how a create ended. It patches the
 // annotations and nothing else, so it cannot conflict with another writer. The caller's object stays as it is but for its resource version:

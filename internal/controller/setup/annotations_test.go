@@ -6,6 +6,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/client-go/util/retry"
@@ -18,6 +20,50 @@ import (
 
 // ours is an annotation of the runtime's.
 const ours = "crossplane.io/external-create-succeeded"
+
+// TestSetExternalName holds that a name is written at once only where no other write of the same pass carries it.
+func TestSetExternalName(t *testing.T) {
+	with := func(finalizer, name string) *v1alpha1.BaoSecret {
+		return baoSecret(func(s *v1alpha1.BaoSecret) {
+			s.Finalizers = []string{finalizer}
+			meta.SetExternalName(s, name)
+		})
+	}
+	going := with(managed.FinalizerName, "old")
+	going.DeletionTimestamp = &deleted
+	cases := map[string]struct {
+		reason string
+		mg     *v1alpha1.BaoSecret
+		writes int
+		name   string
+	}{
+		"New":     {"The finalizer is still to come, and brings the name along.", with("other", ""), 0, "new"},
+		"Known":   {"Nothing else would be written.", with(managed.FinalizerName, "old"), 1, "new"},
+		"Same":    {"There is nothing to say.", with(managed.FinalizerName, "new"), 0, "new"},
+		"Deleted": {"What goes keeps the name that it has.", going, 0, "old"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			writes := 0
+			kube := fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(tc.mg.DeepCopy()).WithInterceptorFuncs(interceptor.Funcs{
+				Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+					writes++
+					return c.Update(ctx, o, opts...)
+				},
+			}).Build()
+			mg := &v1alpha1.BaoSecret{}
+			if err := kube.Get(t.Context(), client.ObjectKeyFromObject(tc.mg), mg); err != nil {
+				t.Fatal(err)
+			}
+			if err := SetExternalName(t.Context(), kube, mg, "new"); err != nil {
+				t.Fatal(err)
+			}
+			if got := meta.GetExternalName(mg); got != tc.name || writes != tc.writes {
+				t.Errorf("\n%s\nSetExternalName(...): got name %q after %d writes, want %q after %d", tc.reason, got, writes, tc.name, tc.writes)
+			}
+		})
+	}
+}
 
 // TestAnnotationPatch holds that annotations are written whatever others did to the object meanwhile, and nothing else.
 func TestAnnotationPatch(t *testing.T) {

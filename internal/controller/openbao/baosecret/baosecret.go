@@ -7,7 +7,6 @@ package baosecret
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -111,11 +110,8 @@ func (c *connector) Connect(ctx context.Context, mg *v1alpha1.BaoSecret) (manage
 	}
 	e.name = e.mount + "/" + e.path
 	// Not earlier: the mount may be the config's.
-	if meta.GetExternalName(mg) != e.name && !meta.WasDeleted(mg) {
-		meta.SetExternalName(mg, e.name)
-		if err := c.kube.Update(ctx, mg); err != nil {
-			return nil, fmt.Errorf("cannot set external name: %w", err)
-		}
+	if err := setup.SetExternalName(ctx, c.kube, mg, e.name); err != nil {
+		return nil, err
 	}
 	return e, nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
@@ -72,7 +73,7 @@ func TestConnect(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			mg := tc.mg
-			mg.Finalizers = []string{"f"}
+			mg.Finalizers = []string{managed.FinalizerName}
 			kube := cluster(t, "http://127.0.0.1:1", mg.DeepCopy())
 			if err := kube.Get(t.Context(), client.ObjectKeyFromObject(mg), mg); err != nil {
 				t.Fatal(err)

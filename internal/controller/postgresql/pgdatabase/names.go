@@ -9,6 +9,7 @@ import (
 
 	"github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
+	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
 // databaseOf returns the name of the database: what the spec says, or the external name, which is the object's name by default.
@@ -32,14 +33,7 @@ func (e *external) settle(ctx context.Context, mg *v1alpha1.PGDatabase) error {
 			return err
 		}
 	}
-	if meta.WasDeleted(mg) || meta.GetExternalName(mg) == e.names.Database {
-		return nil
-	}
-	meta.SetExternalName(mg, e.names.Database)
-	if err := e.kube.Update(ctx, mg); err != nil {
-		return fmt.Errorf("cannot set external name: %w", err)
-	}
-	return nil
+	return setup.SetExternalName(ctx, e.kube, mg, e.names.Database)
 }
 
 func (e *external) settleByRecord(ctx context.Context, mg *v1alpha1.PGDatabase) error {

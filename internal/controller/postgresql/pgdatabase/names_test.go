@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -48,7 +49,7 @@ func TestSettle(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			mg := tc.mg
-			mg.Finalizers = []string{"f"}
+			mg.Finalizers = []string{managed.FinalizerName}
 			e := view(t, &pg{databases: tc.recorded}, mg.DeepCopy())
 			if err := e.kube.Get(t.Context(), client.ObjectKeyFromObject(mg), mg); err != nil {
 				t.Fatal(err)
