@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -41,7 +40,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	err := c.run(ctx)
-	if errors.Is(err, context.Canceled) {
+	if ctx.Err() != nil {
+		// Whoever interrupts a build or a start asked for its failure.
 		err = nil
 	}
 	k.FatalIfErrorf(err)
