@@ -128,12 +128,13 @@ func handedOver(m *openbao.Metadata, who claimant) bool {
 	return from == commonv1alpha1.AdoptionFromUnregistered || from != who.ownerUID && m.CustomMetadata[tagOwner] != who.owner
 }
 
-// conflict says why a record is not ours and what to do.
+// conflict says why a record is not ours and what to do. A Tenant has no path of its own to change, but a name.
 func conflict(m *openbao.Metadata, name string) string {
+	who := "was not made by this provider"
 	if o := recordedOwner(m); o != "" {
-		return fmt.Sprintf("record %q belongs to %s: use another path, or have an admin hand it over in the provider config's adoptions", name, o)
+		who = "belongs to " + o
 	}
-	return fmt.Sprintf("record %q was not made by this provider: use another path, or have an admin hand it over in the provider config's adoptions (from: %s)", name, commonv1alpha1.AdoptionFromUnregistered)
+	return fmt.Sprintf("record %q %s: have an admin hand it over in the provider config's adoptions (from: %s), or choose another name or path", name, who, recordedUID(m))
 }
 
 // merge returns the custom metadata with changes made. A value of "" removes a key.
