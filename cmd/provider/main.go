@@ -35,6 +35,7 @@ import (
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
+	"github.com/ryuvia/provider-terdut/internal/connect/credential"
 	tcontroller "github.com/ryuvia/provider-terdut/internal/controller"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 	"github.com/ryuvia/provider-terdut/internal/version"
@@ -175,5 +176,7 @@ func (c *cli) options(ctx context.Context, mgr ctrl.Manager, log logging.Logger)
 		Secrets:        secrets,
 		Postgres:       connect.NewPostgres(kube, secrets, resource.NewProviderConfigUsageTracker(kube, &postgresqlv1alpha1.ProviderConfigUsage{})),
 		OpenBao:        connect.NewOpenBao(kube, secrets, resource.NewProviderConfigUsageTracker(kube, &openbaov1alpha1.ProviderConfigUsage{})),
+		Terdut:         connect.NewTerdut(),
+		Credentials:    credential.NewStore(kube, c.PodNamespace),
 	}, nil
 }

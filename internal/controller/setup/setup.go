@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 
 	"github.com/ryuvia/provider-terdut/internal/connect"
+	"github.com/ryuvia/provider-terdut/internal/connect/credential"
 )
 
 // Options of every controller.
@@ -36,6 +37,9 @@ type Options struct {
 	// Postgres and OpenBao are the clients that all controllers share.
 	Postgres *connect.Postgres
 	OpenBao  *connect.OpenBao
+	// Terdut shares connections to on-call servers, and Credentials keeps the keys for them, in the provider's own namespace.
+	Terdut      *connect.Terdut
+	Credentials *credential.Store
 }
 
 // A Kind of managed resource and how it is reconciled.
