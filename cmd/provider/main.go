@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/ryuvia/provider-terdut/apis"
+	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
@@ -161,6 +162,7 @@ func (c *cli) options(ctx context.Context, mgr ctrl.Manager, log logging.Logger)
 	}
 	secrets := connect.NewSecrets(mgr.GetCache(), mgr.GetAPIReader())
 	kube := mgr.GetClient()
+	credentials, terdut := credential.NewStore(kube, c.PodNamespace), connect.NewTerdut()
 	return setup.Options{
 		Options: controller.Options{
 			Logger:                  log,
@@ -176,7 +178,8 @@ func (c *cli) options(ctx context.Context, mgr ctrl.Manager, log logging.Logger)
 		Secrets:        secrets,
 		Postgres:       connect.NewPostgres(kube, secrets, resource.NewProviderConfigUsageTracker(kube, &postgresqlv1alpha1.ProviderConfigUsage{})),
 		OpenBao:        connect.NewOpenBao(kube, secrets, resource.NewProviderConfigUsageTracker(kube, &openbaov1alpha1.ProviderConfigUsage{})),
-		Terdut:         connect.NewTerdut(),
-		Credentials:    credential.NewStore(kube, c.PodNamespace),
+		Terdut:         terdut,
+		Credentials:    credentials,
+		Oncall:         connect.NewOncall(kube, secrets, credentials, terdut, resource.NewProviderConfigUsageTracker(kube, &oncallv1alpha1.ProviderConfigUsage{})),
 	}, nil
 }

@@ -15,6 +15,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
+	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 )
 
 // ReasonConfigNotReady : the provider config, or the Secret it names, is missing or incomplete.
@@ -34,15 +35,34 @@ func ConfigKey(kind, namespace, name string) string {
 	return strings.Join([]string{kind, namespace, name}, "/")
 }
 
+// ConfigRef returns which provider config a managed resource refers to. It is false when it refers to none.
+func ConfigRef(o client.Object) (kind string, name types.NamespacedName, ok bool) {
+	mg, ok := o.(resource.ModernManaged)
+	if !ok {
+		return "", name, false
+	}
+	if t, ok := mg.(*oncallv1alpha1.Team); ok && t.Spec.ForProvider.ServerRef != nil {
+		return KindProviderConfig, serverRef(t), true
+	}
+	ref := mg.GetProviderConfigReference()
+	if ref == nil {
+		return "", name, false
+	}
+	name.Name = ref.Name
+	if ref.Kind != KindClusterProviderConfig {
+		name.Namespace = mg.GetNamespace()
+	}
+	return ref.Kind, name, true
+}
+
 // ConfigKeyOf returns the key of the provider config that a managed resource refers to, or nothing when it refers to none. It serves as an
 // index of managed resources.
 func ConfigKeyOf(o client.Object) []string {
-	mg, ok := o.(resource.ModernManaged)
-	if !ok || mg.GetProviderConfigReference() == nil {
+	kind, n, ok := ConfigRef(o)
+	if !ok {
 		return nil
 	}
-	ref := mg.GetProviderConfigReference()
-	return []string{ConfigKey(ref.Kind, mg.GetNamespace(), ref.Name)}
+	return []string{ConfigKey(kind, n.Namespace, n.Name)}
 }
 
 // IndexConfig is the name of the index of managed resources by ConfigKey.

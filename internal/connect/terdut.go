@@ -6,6 +6,9 @@ import (
 	"sync"
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
 	"github.com/ryuvia/provider-terdut/internal/connect/credential"
 )
@@ -71,4 +74,21 @@ func (t *Terdut) Client(endpoint, caBundle string, token terdut.Secret) (*terdut
 	}
 	c.used = now
 	return c.client.WithToken(token), nil
+}
+
+// TerdutReason maps an error of an on-call server, or of the way to it, to a condition reason.
+func TerdutReason(err error) xpv2.ConditionReason {
+	switch terdut.ReasonOf(err) {
+	case terdut.ReasonUnavailable, terdut.ReasonNotAPI:
+		return v1alpha1.ReasonUnreachable
+	case terdut.ReasonRateLimited:
+		return v1alpha1.ReasonRateLimited
+	case terdut.ReasonUnauthorized:
+		return v1alpha1.ReasonUnauthorized
+	case terdut.ReasonForbidden:
+		return v1alpha1.ReasonPermissionDenied
+	case terdut.ReasonConflict, terdut.ReasonAmbiguous:
+		return v1alpha1.ReasonConflict
+	}
+	return ReasonOf(err, v1alpha1.ReasonFailed)
 }

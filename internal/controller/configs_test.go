@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/ryuvia/provider-terdut/apis"
+	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
+	"github.com/ryuvia/provider-terdut/internal/controller/oncall"
 	"github.com/ryuvia/provider-terdut/internal/controller/openbao"
 	"github.com/ryuvia/provider-terdut/internal/controller/postgresql"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
@@ -27,12 +29,19 @@ func TestConfigKinds(t *testing.T) {
 	if err := apis.AddToScheme(s); err != nil {
 		t.Fatal(err)
 	}
+	// These work with a key that the provider was given, and refer to no config.
+	withoutConfig := map[schema.GroupVersionKind]bool{
+		oncallv1alpha1.BootstrapGroupVersionKind:        true,
+		oncallv1alpha1.EscalationPolicyGroupVersionKind: true,
+		oncallv1alpha1.DeadmanSwitchGroupVersionKind:    true,
+		oncallv1alpha1.IntegrationGroupVersionKind:      true,
+	}
 	// managed are the kinds of managed resource of each group that has provider configs, by the scheme.
 	managed := map[string][]string{}
 	withConfigs := map[string]bool{}
 	for gvk, typ := range s.AllKnownTypes() {
 		o := reflect.New(typ).Interface()
-		if _, ok := o.(resource.ModernManaged); ok {
+		if _, ok := o.(resource.ModernManaged); ok && !withoutConfig[gvk] {
 			managed[gvk.Group] = append(managed[gvk.Group], gvk.Kind)
 		}
 		if _, ok := o.(resource.ProviderConfig); ok {
@@ -41,6 +50,9 @@ func TestConfigKinds(t *testing.T) {
 	}
 
 	groups := map[string]func(setup.Options) []setup.ProviderConfigKind{
+		"oncall.terdut.ryuvia.com": func(o setup.Options) []setup.ProviderConfigKind {
+			return oncall.ConfigKinds(nil, o)
+		},
 		"openbao.terdut.ryuvia.com":    openbao.ConfigKinds,
 		"postgresql.terdut.ryuvia.com": postgresql.ConfigKinds,
 	}
@@ -110,7 +122,7 @@ func TestGate(t *testing.T) {
 		}
 	}
 	got := map[schema.GroupVersionKind]bool{}
-	for _, k := range kinds() {
+	for _, k := range append(kinds(), oncallKinds()...) {
 		got[k] = true
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -157,13 +157,14 @@ func TestH38NothingIsSentAgain(t *testing.T) {
 		for name, f := range map[string]terdutserver.Fault{"Before": {Drop: true}, "After": {Drop: true, Commit: true}, "Truncated": {Truncate: true}} {
 			t.Run(verb+"/"+name, func(t *testing.T) {
 				w := newWorld(t)
-				check(t, w.admin.Healthy(w.ctx)) // The connection is in use already.
+				_, err := w.admin.Healthy(w.ctx)
+				check(t, err) // The connection is in use already.
 				if verb == "Create" {
 					check(t, w.admin.DeleteTeam(w.ctx, w.id))
 				}
 				w.server.ResetRequests()
 				w.server.Inject(f)
-				err := call(w.ctx, w.admin)
+				err = call(w.ctx, w.admin)
 				if verb == "Delete" && name == "Truncated" && err == nil {
 					return // 204 has no body that could be cut off.
 				}

@@ -19,7 +19,8 @@ func TestEachKind(t *testing.T) {
 	w := newWorld(t)
 	state := func() *terdutserver.State { return must(w.server.Snapshot(w.ctx))(t) }
 
-	check(t, w.instance.Healthy(w.ctx))
+	_, err := w.instance.Healthy(w.ctx)
+	check(t, err)
 	check(t, w.instance.RenameTeam(w.ctx, w.id, "ops-2"))
 	check(t, w.team.SetTeamGroups(w.ctx, w.id, "members", "owners"))
 	team := must(w.instance.FindTeam(w.ctx, "ops-2"))(t)

@@ -3,6 +3,7 @@ package terdut
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -36,6 +37,8 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	// tls is nil for clear text.
+	tls *tls.ConnectionState
 }
 
 // do sends a request and decodes the answer into out, unless that is nil.
@@ -134,7 +137,7 @@ func (c *Client) exchange(ctx context.Context, r request) (*answer, *Error) {
 	resp, err := c.http.Do(req)
 	if err == nil {
 		defer resp.Body.Close() // Only read from.
-		a.status, a.header = resp.StatusCode, resp.Header
+		a.status, a.header, a.tls = resp.StatusCode, resp.Header, resp.TLS
 		a.body, err = io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	}
 	c.onCall(Call{Operation: r.operation, Status: a.status})

@@ -105,7 +105,12 @@ type Credential struct {
 func New(o Owner) *Credential { return &Credential{Owner: o} }
 
 // SecretName is the name of the Secret, in the provider's own namespace.
-func (c *Credential) SecretName() string { return c.Owner.secretName() }
+func (c *Credential) SecretName() string {
+	if c.Owner.UID == "" {
+		return retainedName(c.Owner, c.Endpoint)
+	}
+	return c.Owner.secretName()
+}
 
 // Stored is true once there is a Secret.
 func (c *Credential) Stored() bool { return c != nil && c.version != "" }

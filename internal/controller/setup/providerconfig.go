@@ -52,6 +52,10 @@ type ProviderConfigKind struct {
 	UserKinds []resource.ModernManaged
 	// Secrets that the config names.
 	Secrets func(resource.ProviderConfig) []types.NamespacedName
+	// Version, when set, changes when something else does that a probe should look at.
+	Version func(context.Context, resource.ProviderConfig) (string, error)
+	// Watch, when set, wakes configs for such changes.
+	Watch func(*builder.Builder)
 	// Probe looks at the server, reports on the config's status and returns whether the config is healthy.
 	Probe func(context.Context, resource.ProviderConfig) bool
 	// Forget the clients of a config that is gone.
@@ -63,7 +67,7 @@ type ProviderConfigKind struct {
 //
 // Managed resources are counted, not usage records: no record can be made in a namespace that is being deleted.
 func ProviderConfig(mgr ctrl.Manager, o Options, k ProviderConfigKind) error {
-	r := &configReconciler{kube: mgr.GetClient(), kind: k, secrets: o.Secrets, probed: map[types.UID]probe{}}
+	r := &configReconciler{kube: mgr.GetClient(), live: mgr.GetAPIReader(), kind: k, secrets: o.Secrets, probed: map[types.UID]probe{}}
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(providerconfig.ControllerName(k.GVK.GroupKind().String())).
 		WithOptions(o.ForControllerRuntime()).
@@ -72,6 +76,9 @@ func ProviderConfig(mgr ctrl.Manager, o Options, k ProviderConfigKind) error {
 		b.Watches(user, handler.EnqueueRequestsFromMapFunc(r.configOfUser), builder.WithPredicates(comesOrGoes()))
 	}
 	WatchSecrets(r.configsOfSecret)(b)
+	if k.Watch != nil {
+		k.Watch(b)
+	}
 	if err := b.Complete(r); err != nil {
 		return fmt.Errorf("cannot set up controller of %s: %w", k.GVK.GroupKind(), err)
 	}
@@ -87,6 +94,7 @@ type probe struct {
 
 type configReconciler struct {
 	kube    client.Client
+	live    client.Reader
 	kind    ProviderConfigKind
 	secrets *connect.Secrets
 
@@ -106,15 +114,20 @@ func (r *configReconciler) Reconcile(ctx context.Context, req reconcile.Request)
 		return reconcile.Result{}, err
 	}
 	was := pc.DeepCopyObject()
-	pc.SetUsers(users)
+	pc.SetUsers(int64(len(users)))
 
 	if meta.WasDeleted(pc) {
-		if users == 0 {
+		needed, err := r.needed(ctx, pc, users)
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		if !needed {
 			return reconcile.Result{}, r.release(ctx, pc)
 		}
 		c := providerconfig.Terminating().WithMessage("managed resources still refer to this config: delete them first")
 		conditions.ObservedGenerationPropagationManager{}.For(pc).MarkConditions(c)
-		return reconcile.Result{}, r.report(ctx, was, pc)
+		// That the namespace is deleted too is told by nothing.
+		return reconcile.Result{RequeueAfter: probeRetryInterval}, r.report(ctx, was, pc)
 	}
 
 	if controllerutil.AddFinalizer(pc, configFinalizer) {
@@ -193,24 +206,14 @@ func (r *configReconciler) version(ctx context.Context, pc resource.ProviderConf
 		}
 		v = append(v, sv)
 	}
-	return strings.Join(v, " "), nil
-}
-
-// users counts the managed resources that refer to the config.
-func (r *configReconciler) users(ctx context.Context, pc resource.ProviderConfig) (int64, error) {
-	key := connect.ConfigKey(r.kind.GVK.Kind, pc.GetNamespace(), pc.GetName())
-	n := 0
-	for _, u := range r.kind.Users {
-		l, ok := u.DeepCopyObject().(resource.ManagedList)
-		if !ok {
-			return 0, errors.Errorf("%T is not a list of managed resources", u)
+	if r.kind.Version != nil {
+		more, err := r.kind.Version(ctx, pc)
+		if err != nil {
+			return "", err
 		}
-		if err := r.kube.List(ctx, l, client.MatchingFields{connect.IndexConfig: key}); err != nil {
-			return 0, errors.Wrap(err, "cannot list users of provider config")
-		}
-		n += len(l.GetItems())
+		v = append(v, more)
 	}
-	return int64(n), nil
+	return strings.Join(v, " "), nil
 }
 
 func (r *configReconciler) release(ctx context.Context, pc resource.ProviderConfig) error {
@@ -233,19 +236,6 @@ func (r *configReconciler) forget(pc resource.ProviderConfig) {
 	delete(r.probed, pc.GetUID())
 }
 
-// configOfUser returns the config of this kind that a managed resource refers to.
-func (r *configReconciler) configOfUser(_ context.Context, o client.Object) []reconcile.Request {
-	mg, ok := o.(resource.ModernManaged)
-	if !ok || mg.GetProviderConfigReference() == nil || mg.GetProviderConfigReference().Kind != r.kind.GVK.Kind {
-		return nil
-	}
-	n := types.NamespacedName{Name: mg.GetProviderConfigReference().Name}
-	if r.kind.GVK.Kind == connect.KindProviderConfig {
-		n.Namespace = mg.GetNamespace()
-	}
-	return []reconcile.Request{{NamespacedName: n}}
-}
-
 // configsOfSecret returns the configs that name a Secret.
 func (r *configReconciler) configsOfSecret(ctx context.Context, secret client.Object) []reconcile.Request {
 	l := r.kind.NewList()
@@ -261,15 +251,6 @@ func (r *configReconciler) configsOfSecret(ctx context.Context, secret client.Ob
 		return nil
 	})
 	return rs
-}
-
-// comesOrGoes lets through what changes how many managed resources refer to which config.
-func comesOrGoes() predicate.Funcs {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			return !slices.Equal(connect.ConfigKeyOf(e.ObjectOld), connect.ConfigKeyOf(e.ObjectNew))
-		},
-	}
 }
 
 // deletionPredicate lets through the update that marks an object as deleted, which need not change its generation.

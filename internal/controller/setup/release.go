@@ -20,7 +20,7 @@ const reasonReleased event.Reason = "Released"
 // released counts what was left behind, by kind.
 var released = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "terdut_released_total",
-	Help: "Managed resources that went with their namespace without being deleted outside, because their provider config or its Secret went first.",
+	Help: "Managed resources that went without being deleted outside, because the way to the server went first.",
 }, []string{"kind"})
 
 func init() { metrics.Registry.MustRegister(released) }
@@ -36,7 +36,7 @@ type releaser struct {
 	log      logging.Logger
 }
 
-// may the object go, whose connection ended with an error? It is told in the log, counted and, where the API server takes one, in an event.
+// may the object go, whose connection ended with an error?
 func (r *releaser) may(ctx context.Context, mg Object, err error) bool {
 	if r == nil || !meta.WasDeleted(mg) || !connect.Gone(err, mg) {
 		return false
@@ -44,9 +44,14 @@ func (r *releaser) may(ctx context.Context, mg Object, err error) bool {
 	if terminating, err := owner.NamespaceTerminating(ctx, r.live, mg.GetNamespace()); err != nil || !terminating {
 		return false
 	}
-	const message = "released without deleting anything outside, because the namespace is being deleted and the way to the server went first"
-	r.log.Info(message, "namespace", mg.GetNamespace(), "name", mg.GetName(), "external-name", meta.GetExternalName(mg), "cause", err.Error())
-	released.WithLabelValues(r.kind).Inc()
-	r.recorder.Event(mg, event.Event{Type: event.TypeWarning, Reason: reasonReleased, Message: message + ": " + err.Error()})
+	Release(mg, r.kind, r.recorder, r.log, err)
 	return true
+}
+
+// Release tells in the log, a counter and, where the API server takes one, an event that an object goes without being deleted outside.
+func Release(mg Object, kind string, r event.Recorder, l logging.Logger, cause error) {
+	const message = "released without deleting anything outside, because the way to the server went first"
+	l.Info(message, "namespace", mg.GetNamespace(), "name", mg.GetName(), "external-name", meta.GetExternalName(mg), "cause", cause.Error())
+	released.WithLabelValues(kind).Inc()
+	r.Event(mg, event.Event{Type: event.TypeWarning, Reason: reasonReleased, Message: message + ": " + cause.Error()})
 }

@@ -37,9 +37,11 @@ type Options struct {
 	// Postgres and OpenBao are the clients that all controllers share.
 	Postgres *connect.Postgres
 	OpenBao  *connect.OpenBao
-	// Terdut shares connections to on-call servers, and Credentials keeps the keys for them, in the provider's own namespace.
+	// Terdut shares connections to on-call servers, Credentials keeps the keys for them, in the provider's own namespace, and Oncall finds
+	// the way to them through provider configs.
 	Terdut      *connect.Terdut
 	Credentials *credential.Store
+	Oncall      *connect.Oncall
 }
 
 // A Kind of managed resource and how it is reconciled.
@@ -48,7 +50,12 @@ type Kind[T Object] struct {
 	Object    T
 	List      resource.ManagedList
 	Connector managed.TypedExternalConnector[T]
+	// Soon, when set, says that an object waits for something that nothing tells about, and is to be looked at again within seconds.
+	Soon func(T) bool
 }
+
+// soon is how long it takes until an object is looked at again that waits for something outside.
+const soon = 5 * time.Second
 
 // Options are the reconciler options of a kind.
 func (k Kind[T]) options(mgr ctrl.Manager, o Options, went *gone) []managed.ReconcilerOption {
@@ -73,6 +80,14 @@ func (k Kind[T]) options(mgr ctrl.Manager, o Options, went *gone) []managed.Reco
 		managed.WithMinPollInterval(time.Second),
 		managed.WithLogger(log),
 		managed.WithRecorder(recorder),
+	}
+	if k.Soon != nil {
+		opts = append(opts, managed.WithPollIntervalHook(func(mg resource.Managed, interval time.Duration) time.Duration {
+			if o, ok := mg.(T); ok && k.Soon(o) {
+				return min(interval, soon)
+			}
+			return interval
+		}))
 	}
 	if o.Features.Enabled(feature.EnableBetaManagementPolicies) {
 		opts = append(opts, managed.WithManagementPolicies())
