@@ -28,6 +28,8 @@ const (
 	ReasonBootstrapStateLost xpv2.ConditionReason = "BootstrapStateLost"
 	// ReasonRefNotPermitted : the config that serverRef names does not allow Teams of this namespace.
 	ReasonRefNotPermitted xpv2.ConditionReason = "RefNotPermitted"
+	// ReasonServerChanged : the config leads to another server than the one that the team is on.
+	ReasonServerChanged xpv2.ConditionReason = "ServerChanged"
 	// ReasonServerNotFound : the config that serverRef or providerConfigRef names does not exist.
 	ReasonServerNotFound xpv2.ConditionReason = "ServerNotFound"
 	// ReasonConflict : something of that name is there that is not ours, or another object manages it.

@@ -82,8 +82,9 @@ type Credential struct {
 	Pending string
 	// TeamID on the server, 0 before there is a team.
 	TeamID int64
-	// TeamName that the team had last.
-	TeamName string
+	// TeamName that the team was given last, and TeamStored what the server made of it.
+	TeamName   string
+	TeamStored string
 	// ServiceAccountID that Token is of, 0 before there is one.
 	ServiceAccountID int64
 	// KeyID of Token.
@@ -94,6 +95,12 @@ type Credential struct {
 	Token terdut.Secret
 	// AdminToken of the server's first user. It is there from the moment the user is made until Token is.
 	AdminToken terdut.Secret
+	// Joined is true for an account that somebody else made: it is not deleted, and keys of it that are not known here are left alone.
+	Joined bool
+	// RetiredKeyID is a key that Token has replaced and that is to be revoked, 0 when there is none.
+	RetiredKeyID int64
+	// Lost says by which attempt it was found out that the server has users and lets the provider in no more. Empty means that it does.
+	Lost string
 	// Suspended is why the owner's children must not change anything now, but may delete; empty when they may.
 	Suspended string
 
@@ -131,11 +138,15 @@ const (
 	keyPending        = "pending"
 	keyTeamID         = "teamID"
 	keyTeamName       = "teamName"
+	keyTeamStored     = "teamStored"
 	keyAccountID      = "serviceAccountID"
 	keyKeyID          = "keyID"
 	keyTrigger        = "keyRotationTrigger"
 	keyToken          = "token"
 	keyAdminToken     = "adminToken"
+	keyJoined         = "joined"
+	keyRetiredKeyID   = "retiredKeyID"
+	keyLost           = "lost"
 	keySuspended      = "suspended"
 )
 
@@ -155,8 +166,9 @@ func (c *Credential) secret(namespace string) *corev1.Secret {
 	for k, v := range map[string]string{
 		keyOwnerKind: c.Owner.Kind, keyOwnerNamespace: c.Owner.Namespace, keyOwnerName: c.Owner.Name, keyOwnerUID: string(c.Owner.UID),
 		keyEndpoint: c.Endpoint, keyCABundle: c.CABundle, keyServer: c.Server, keyThrough: c.Through.encode(),
-		keyPending: c.Pending, keyTeamID: number(c.TeamID), keyTeamName: c.TeamName,
+		keyPending: c.Pending, keyTeamID: number(c.TeamID), keyTeamName: c.TeamName, keyTeamStored: c.TeamStored,
 		keyAccountID: number(c.ServiceAccountID), keyKeyID: number(c.KeyID),
+		keyJoined: flag(c.Joined), keyRetiredKeyID: number(c.RetiredKeyID), keyLost: c.Lost,
 		keyTrigger: c.Trigger, keyToken: string(c.Token), keyAdminToken: string(c.AdminToken), keySuspended: c.Suspended,
 	} {
 		if v != "" {
@@ -184,12 +196,13 @@ func decode(s *corev1.Secret, o Owner) (*Credential, error) {
 	}
 	c := &Credential{
 		Owner: o, Endpoint: get(keyEndpoint), CABundle: get(keyCABundle), Server: get(keyServer),
-		Pending: get(keyPending), TeamName: get(keyTeamName), Trigger: get(keyTrigger),
+		Pending: get(keyPending), TeamName: get(keyTeamName), TeamStored: get(keyTeamStored), Trigger: get(keyTrigger),
 		Token: terdut.Secret(get(keyToken)), AdminToken: terdut.Secret(get(keyAdminToken)), Suspended: get(keySuspended),
+		Joined: get(keyJoined) == flag(true), Lost: get(keyLost),
 		version: s.ResourceVersion,
 	}
 	ok := c.Through.decode(get(keyThrough))
-	for k, n := range map[string]*int64{keyTeamID: &c.TeamID, keyAccountID: &c.ServiceAccountID, keyKeyID: &c.KeyID} {
+	for k, n := range map[string]*int64{keyTeamID: &c.TeamID, keyAccountID: &c.ServiceAccountID, keyKeyID: &c.KeyID, keyRetiredKeyID: &c.RetiredKeyID} {
 		v := get(k)
 		if v == "" {
 			continue
@@ -209,6 +222,13 @@ func number(n int64) string {
 		return ""
 	}
 	return strconv.FormatInt(n, 10)
+}
+
+func flag(set bool) string {
+	if !set {
+		return ""
+	}
+	return "true"
 }
 
 // encode an owner. Namespaces, names and uids hold no slash.

@@ -65,6 +65,25 @@ func (s *Store) read(ctx context.Context, name string, o Owner) (*Credential, er
 	return decode(secret, o)
 }
 
+// Holders returns whose credentials are of a team of a server.
+func (s *Store) Holders(ctx context.Context, endpoint string, team int64) ([]Owner, error) {
+	l := &corev1.SecretList{}
+	if err := s.kube.List(ctx, l, client.InNamespace(s.namespace), client.MatchingLabels{labelManagedBy: managedBy}); err != nil {
+		return nil, fmt.Errorf("cannot list Secrets of namespace %q: %w", s.namespace, err)
+	}
+	var holders []Owner
+	for i := range l.Items {
+		d := l.Items[i].Data
+		o := Owner{
+			Kind: string(d[keyOwnerKind]), Namespace: string(d[keyOwnerNamespace]), Name: string(d[keyOwnerName]), UID: types.UID(d[keyOwnerUID]),
+		}
+		if c, err := decode(&l.Items[i], o); err == nil && c.Endpoint == endpoint && c.TeamID == team {
+			holders = append(holders, o)
+		}
+	}
+	return holders, nil
+}
+
 // Save a credential: in a new Secret when it is not stored yet, else over the version that was read. Whoever comes second gets a
 // conflict of the API server, and has to read again.
 func (s *Store) Save(ctx context.Context, c *Credential) error {

@@ -17,9 +17,10 @@ import (
 // criticalPrefix is what the names of the annotations begin with that record an external name and how its create went.
 const criticalPrefix = "crossplane.io/external-"
 
-// SetExternalName of an object. One that has no finalizer yet is not written for that alone: the runtime adds the finalizer after it has
-// observed the object, in the same pass, and that write carries the name. Each write of a composed object wakes its composite.
-func SetExternalName(ctx context.Context, kube client.Writer, mg Object, name string) error {
+// SetExternalName of an object, in nothing but its annotation. One that has no finalizer yet is not written for that alone: the runtime adds
+// the finalizer after it has observed the object, in the same pass, and that write carries the name. Each write of a composed object wakes
+// its composite.
+func SetExternalName(ctx context.Context, kube client.Client, mg Object, name string) error {
 	if meta.WasDeleted(mg) || meta.GetExternalName(mg) == name {
 		return nil
 	}
@@ -27,10 +28,7 @@ func SetExternalName(ctx context.Context, kube client.Writer, mg Object, name st
 	if !meta.FinalizerExists(mg, managed.FinalizerName) {
 		return nil
 	}
-	if err := kube.Update(ctx, mg); err != nil {
-		return fmt.Errorf("cannot set external name: %w", err)
-	}
-	return nil
+	return (&annotationPatcher{client: kube}).UpdateCriticalAnnotations(ctx, mg)
 }
 
 // annotationPatcher persists annotations that must not be lost, such as the one that records how a create ended. It patches the

@@ -46,9 +46,9 @@ func TestSetExternalName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			writes := 0
 			kube := fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(tc.mg.DeepCopy()).WithInterceptorFuncs(interceptor.Funcs{
-				Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+				Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 					writes++
-					return c.Update(ctx, o, opts...)
+					return c.Patch(ctx, o, p, opts...)
 				},
 			}).Build()
 			mg := &v1alpha1.BaoSecret{}

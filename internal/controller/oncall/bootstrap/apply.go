@@ -1,0 +1,210 @@
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
+	"github.com/ryuvia/provider-terdut/internal/connect"
+	"github.com/ryuvia/provider-terdut/internal/connect/credential"
+	"github.com/ryuvia/provider-terdut/internal/controller/setup"
+)
+
+// Reasons of events.
+const (
+	reasonBootstrapped event.Reason = "BootstrappedServer"
+	reasonAccount      event.Reason = "CreatedServiceAccount"
+	reasonKey          event.Reason = "CreatedKey"
+	reasonRevoked      event.Reason = "RevokedKey"
+	reasonTakenOver    event.Reason = "TookOverCredential"
+	reasonDeleted      event.Reason = "DeletedServiceAccount"
+	reasonRetained     event.Reason = "RetainedCredential"
+)
+
+func (e *external) tell(mg *v1alpha1.Bootstrap, r event.Reason, format string, args ...any) {
+	e.recorder.Event(mg, event.Event{Type: event.TypeNormal, Reason: r, Message: fmt.Sprintf(format, args...)})
+}
+
+// acquire a key of the account, by whichever way is open.
+func (e *external) acquire(ctx context.Context, mg *v1alpha1.Bootstrap) error {
+	if e.cred == nil {
+		taken, err := e.reserve(ctx, mg)
+		if err != nil || taken {
+			return err
+		}
+	}
+	if e.cred.AdminToken != "" {
+		err := e.account(ctx, mg, e.cred.AdminToken, false)
+		if !terdut.IsUnauthorized(err) {
+			return err
+		}
+		// The server was made anew since.
+		e.cred.AdminToken = ""
+	}
+	key, attempt, err := e.adminKey(ctx, mg)
+	if err != nil {
+		return err
+	}
+	if key != "" {
+		if err := e.account(ctx, mg, key, true); !terdut.IsUnauthorized(err) {
+			return err
+		}
+	}
+	if err := e.first(ctx, mg, attempt); err != nil {
+		return err
+	}
+	return e.account(ctx, mg, e.cred.AdminToken, false)
+}
+
+// reserve a place for what the server will hand out, or take over what was retained.
+func (e *external) reserve(ctx context.Context, mg *v1alpha1.Bootstrap) (taken bool, err error) {
+	o := credential.OwnerOf(v1alpha1.BootstrapKind, mg)
+	old, err := e.store.Retained(ctx, o, e.server.Endpoint())
+	if err != nil {
+		return false, err
+	}
+	c := credential.New(o)
+	c.Trigger = trigger(mg)
+	if old != nil {
+		c = e.store.TakeOver(old, o)
+	}
+	c.Endpoint, c.CABundle = e.server.Endpoint(), e.caBundle
+	if err := e.store.Save(ctx, c); err != nil {
+		return false, err
+	}
+	e.cred = c
+	if old == nil {
+		return false, nil
+	}
+	e.tell(mg, reasonTakenOver, "took over the credential that was retained for this server")
+	// That it is there twice does no harm; what was taken over is not used again unless this object is.
+	return c.Complete(), e.store.DropRetained(ctx, o, c.Endpoint)
+}
+
+// first makes the server's first user. It is the only call that needs no key, and the server answers it once.
+func (e *external) first(ctx context.Context, mg *v1alpha1.Bootstrap, attempt string) error {
+	p := mg.Spec.ForProvider
+	b, err := e.server.Bootstrap(ctx, p.AdminUsername, p.AdminEmail)
+	if terdut.IsForbidden(err) {
+		e.cred.Lost = attempt
+		if err := e.store.Save(ctx, e.cred); err != nil {
+			return err
+		}
+		return connect.WithReason(errors.New(lostMessage), v1alpha1.ReasonBootstrapStateLost)
+	}
+	if err != nil {
+		return err
+	}
+	// Everything that is known of this endpoint is of another server.
+	e.cred.Server, e.cred.AdminToken = string(uuid.NewUUID()), b.Key.Key
+	e.cred.Token, e.cred.KeyID, e.cred.ServiceAccountID, e.cred.RetiredKeyID, e.cred.Joined, e.cred.Lost = "", 0, 0, 0, false, ""
+	if err := e.store.Keep(ctx, e.cred); err != nil {
+		return err
+	}
+	e.tell(mg, reasonBootstrapped, "made the server's first user %q", p.AdminUsername)
+	return nil
+}
+
+// account makes the provider's account with an administrator's key, or a key of the account that is there. An account that this object did
+// not make is joined, when a person gave the administrator's key, and when it reaches as far as it has to.
+func (e *external) account(ctx context.Context, mg *v1alpha1.Bootstrap, admin terdut.Secret, given bool) error {
+	name, cl := mg.Spec.ForProvider.ServiceAccountName, e.server.WithToken(admin)
+	n, err := cl.CreateServiceAccount(ctx, name, terdut.ScopeInstance, 0)
+	if err == nil {
+		e.cred.Joined = false
+		if err := e.keep(ctx, n.ID, n.Key, trigger(mg)); err != nil {
+			return err
+		}
+		e.tell(mg, reasonAccount, "created service account %d %q", n.ID, name)
+		return nil
+	}
+	if !terdut.IsConflict(err) {
+		return err
+	}
+	a, err := cl.FindServiceAccount(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case a == nil:
+		return fmt.Errorf("service account %q exists and cannot be found", name)
+	case a.Scope != terdut.ScopeInstance:
+		err := fmt.Errorf("service account %d %q is there and reaches one team only: choose another serviceAccountName", a.ID, name)
+		return connect.WithReason(err, v1alpha1.ReasonConflict)
+	}
+	k, err := cl.CreateServiceAccountKey(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	if a.ID != e.cred.ServiceAccountID {
+		e.cred.Joined = given
+	}
+	if err := e.keep(ctx, a.ID, *k, trigger(mg)); err != nil {
+		return err
+	}
+	e.tell(mg, reasonKey, "created key %d of service account %d %q", k.ID, a.ID, name)
+	return nil
+}
+
+// keep a key as the one in use. Administrators' keys are not needed any more.
+func (e *external) keep(ctx context.Context, account int64, k terdut.APIKey, trigger string) error {
+	c := e.cred
+	if c.ServiceAccountID == account && c.KeyID != k.ID {
+		c.RetiredKeyID = c.KeyID
+	}
+	c.ServiceAccountID, c.KeyID, c.Token, c.Trigger = account, k.ID, k.Key, trigger
+	c.AdminToken, c.Lost, c.CABundle = "", "", e.caBundle
+	return e.store.Keep(ctx, c)
+}
+
+// renew what is out of date. The order is: mint, store, use, revoke.
+func (e *external) renew(ctx context.Context, mg *v1alpha1.Bootstrap) error {
+	if e.dead {
+		return e.acquire(ctx, mg)
+	}
+	cl := e.server.WithToken(e.cred.Token)
+	if t := trigger(mg); e.cred.Trigger != t {
+		// Before there is a second one to forget.
+		if err := e.revoke(ctx, mg, cl); err != nil {
+			return err
+		}
+		k, err := cl.CreateServiceAccountKey(ctx, e.cred.ServiceAccountID)
+		if err != nil {
+			return err
+		}
+		if err := e.keep(ctx, e.cred.ServiceAccountID, *k, t); err != nil {
+			return err
+		}
+		e.tell(mg, reasonKey, "created key %d of service account %d", k.ID, e.cred.ServiceAccountID)
+		cl = e.server.WithToken(k.Key)
+		if e.keys, err = cl.ServiceAccountKeys(ctx, e.cred.ServiceAccountID); err != nil {
+			return err
+		}
+	}
+	return e.revoke(ctx, mg, cl)
+}
+
+// revoke keys that are not in use, and store that this is done.
+func (e *external) revoke(ctx context.Context, mg *v1alpha1.Bootstrap, cl *terdut.Client) error {
+	for _, id := range e.strays() {
+		if err := cl.DeleteServiceAccountKey(ctx, e.cred.ServiceAccountID, id); err != nil && !terdut.IsNotFound(err) {
+			return err
+		}
+		e.tell(mg, reasonRevoked, "revoked key %d of service account %d", id, e.cred.ServiceAccountID)
+	}
+	e.keys = nil
+	if e.cred.RetiredKeyID == 0 && e.cred.Lost == "" && e.cred.CABundle == e.caBundle {
+		return nil
+	}
+	e.cred.RetiredKeyID, e.cred.Lost, e.cred.CABundle = 0, "", e.caBundle
+	return e.store.Save(ctx, e.cred)
+}
+
+// released tells that the server was left as it is.
+func (e *external) released(mg *v1alpha1.Bootstrap, cause error) {
+	setup.Release(mg, v1alpha1.BootstrapKind, e.recorder, e.log, cause)
+}
