@@ -1,0 +1,48 @@
+package child
+
+import (
+	"context"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/connect/credential"
+	"github.com/ryuvia/provider-terdut/internal/controller/index"
+	"github.com/ryuvia/provider-terdut/internal/controller/setup"
+)
+
+// WatchTeams wakes the objects of a kind when their Team changes, comes or goes.
+func WatchTeams(kube client.Reader, list func() resource.ManagedList) func(*builder.Builder) {
+	return func(b *builder.Builder) {
+		b.Watches(&v1alpha1.Team{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+			return of(ctx, kube, list, o.GetNamespace(), o.GetName())
+		}))
+	}
+}
+
+// OfCredential returns the objects of a kind whose Team a changed Secret holds the key of.
+func OfCredential(kube client.Reader, credentials *credential.Store, list func() resource.ManagedList) handler.MapFunc {
+	return func(ctx context.Context, o client.Object) []reconcile.Request {
+		kind, n, ok := credentials.OwnerOfSecret(o)
+		if !ok || kind != v1alpha1.TeamKind {
+			return nil
+		}
+		return of(ctx, kube, list, n.Namespace, n.Name)
+	}
+}
+
+func of(ctx context.Context, kube client.Reader, list func() resource.ManagedList, namespace, team string) []reconcile.Request {
+	var all []reconcile.Request
+	for _, key := range []string{team, index.AnyTeam} {
+		l := list()
+		if err := kube.List(ctx, l, client.InNamespace(namespace), client.MatchingFields{index.ChildByTeam: key}); err != nil {
+			return nil
+		}
+		all = append(all, setup.Keys(l.GetItems()...)...)
+	}
+	return all
+}

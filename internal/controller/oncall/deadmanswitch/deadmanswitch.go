@@ -1,0 +1,62 @@
+// Package deadmanswitch reconciles DeadmanSwitches: dead man's switches of a team of an on-call server.
+//
+// Names of switches are not unique and the server knows no owner, so a switch is this object's by its id, and by the record of a create
+// that was interrupted before the id was known. A switch is replaced as a whole, and only when it differs: each write could restart what it
+// watches.
+package deadmanswitch
+
+import (
+	"context"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/controller/oncall/child"
+	"github.com/ryuvia/provider-terdut/internal/controller/setup"
+)
+
+// Setup starts the controller of DeadmanSwitches.
+func Setup(mgr ctrl.Manager, o setup.Options) error {
+	kube := mgr.GetClient()
+	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(managed.ControllerName(v1alpha1.DeadmanSwitchGroupVersionKind.GroupKind().String())))
+	k := setup.Kind[*v1alpha1.DeadmanSwitch]{
+		GVK:       v1alpha1.DeadmanSwitchGroupVersionKind,
+		Object:    &v1alpha1.DeadmanSwitch{},
+		List:      &v1alpha1.DeadmanSwitchList{},
+		Connector: NewConnector(o, kube, recorder),
+	}
+	return setup.Managed(mgr, o, k,
+		child.WatchTeams(kube, list),
+		setup.WatchSecrets(child.OfCredential(kube, o.Credentials, list)),
+	)
+}
+
+func list() resource.ManagedList { return &v1alpha1.DeadmanSwitchList{} }
+
+type connector struct {
+	child.Reporter
+
+	kube  client.Client
+	teams *child.Teams
+	locks child.Locks
+}
+
+// NewConnector returns what connects DeadmanSwitches to their switches.
+func NewConnector(o setup.Options, kube client.Client, r event.Recorder) managed.TypedExternalConnector[*v1alpha1.DeadmanSwitch] {
+	return &connector{
+		Reporter: child.Reporter{Condition: v1alpha1.TypeSwitchReady, Recorder: r},
+		kube:     kube, teams: child.NewTeams(o, kube),
+	}
+}
+
+func (c *connector) Connect(ctx context.Context, mg *v1alpha1.DeadmanSwitch) (managed.TypedExternalClient[*v1alpha1.DeadmanSwitch], error) {
+	team, err := c.teams.Of(ctx, mg)
+	if err != nil {
+		return child.Without(mg, c.Recorder, c.Condition, err)
+	}
+	return &external{connector: c, team: team}, nil
+}

@@ -1,0 +1,79 @@
+// Package escalationpolicy reconciles EscalationPolicies: the one policy that each team of an on-call server has.
+//
+// A team has a policy from the start, an empty one, so it is never created or deleted on the server: it is replaced as a whole, in one
+// request, so that there is no moment without one. What an object may replace is an empty policy, what it wrote itself, and what an admin
+// gave it with the external name. Of two objects for one team the older has it.
+package escalationpolicy
+
+import (
+	"context"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/controller/oncall/child"
+	"github.com/ryuvia/provider-terdut/internal/controller/setup"
+)
+
+// Setup starts the controller of EscalationPolicies.
+func Setup(mgr ctrl.Manager, o setup.Options) error {
+	kube := mgr.GetClient()
+	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(managed.ControllerName(v1alpha1.EscalationPolicyGroupVersionKind.GroupKind().String())))
+	k := setup.Kind[*v1alpha1.EscalationPolicy]{
+		GVK:       v1alpha1.EscalationPolicyGroupVersionKind,
+		Object:    &v1alpha1.EscalationPolicy{},
+		List:      &v1alpha1.EscalationPolicyList{},
+		Connector: NewConnector(o, kube, recorder),
+	}
+	return setup.Managed(mgr, o, k,
+		child.WatchTeams(kube, list),
+		setup.WatchSecrets(child.OfCredential(kube, o.Credentials, list)),
+		watchRivals(kube),
+	)
+}
+
+func list() resource.ManagedList { return &v1alpha1.EscalationPolicyList{} }
+
+// watchRivals wakes the other objects of a namespace when one goes: the next one may have its team.
+func watchRivals(kube client.Reader) func(*builder.Builder) {
+	return func(b *builder.Builder) {
+		others := func(ctx context.Context, o client.Object) []reconcile.Request {
+			l := &v1alpha1.EscalationPolicyList{}
+			if err := kube.List(ctx, l, client.InNamespace(o.GetNamespace())); err != nil {
+				return nil
+			}
+			return setup.Keys(l.GetItems()...)
+		}
+		b.Watches(&v1alpha1.EscalationPolicy{}, handler.EnqueueRequestsFromMapFunc(others), builder.WithPredicates(setup.OnlyDeletes()))
+	}
+}
+
+type connector struct {
+	child.Reporter
+
+	kube  client.Client
+	teams *child.Teams
+}
+
+// NewConnector returns what connects EscalationPolicies to the policies of their teams.
+func NewConnector(o setup.Options, kube client.Client, r event.Recorder) managed.TypedExternalConnector[*v1alpha1.EscalationPolicy] {
+	return &connector{
+		Reporter: child.Reporter{Condition: v1alpha1.TypePolicyReady, Recorder: r},
+		kube:     kube, teams: child.NewTeams(o, kube),
+	}
+}
+
+func (c *connector) Connect(ctx context.Context, mg *v1alpha1.EscalationPolicy) (managed.TypedExternalClient[*v1alpha1.EscalationPolicy], error) {
+	team, err := c.teams.Of(ctx, mg)
+	if err != nil {
+		return child.Without(mg, c.Recorder, c.Condition, err)
+	}
+	return &external{connector: c, team: team}, nil
+}
