@@ -14,6 +14,9 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/controller/index"
 	"github.com/ryuvia/provider-terdut/internal/controller/oncall"
 	"github.com/ryuvia/provider-terdut/internal/controller/oncall/bootstrap"
+	"github.com/ryuvia/provider-terdut/internal/controller/oncall/deadmanswitch"
+	"github.com/ryuvia/provider-terdut/internal/controller/oncall/escalationpolicy"
+	"github.com/ryuvia/provider-terdut/internal/controller/oncall/integration"
 	"github.com/ryuvia/provider-terdut/internal/controller/oncall/team"
 	"github.com/ryuvia/provider-terdut/internal/controller/openbao"
 	"github.com/ryuvia/provider-terdut/internal/controller/openbao/baosecret"
@@ -37,11 +40,14 @@ func Setup(mgr ctrl.Manager, o setup.Options) error {
 	}
 	calls := group{
 		kinds: oncallKinds(),
-		index: []func(ctrl.Manager) error{index.Oncall},
+		index: []func(ctrl.Manager) error{index.Oncall, index.TeamChildren},
 		setup: []func(ctrl.Manager, setup.Options) error{
 			oncall.SetupConfigs,
 			bootstrap.Setup,
 			team.Setup,
+			escalationpolicy.Setup,
+			deadmanswitch.Setup,
+			integration.Setup,
 		},
 	}
 	for _, g := range []group{stores, calls} {

@@ -12,7 +12,6 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
-	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
 	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
@@ -57,29 +56,12 @@ func (r Reporter) Stop(mg setup.Object, reason xpv2.ConditionReason, message str
 
 // Fail reports an error of the server.
 func (r Reporter) Fail(mg setup.Object, err error) error {
-	reason := ReasonOf(err)
+	reason := connect.TerdutReason(err)
 	if meta.WasDeleted(mg) && reason == v1alpha1.ReasonUnreachable {
 		reason = v1alpha1.ReasonDegraded
 	}
 	setup.Mark(mg, setup.Condition(r.Condition, corev1.ConditionUnknown, reason, err.Error()))
 	return connect.WithReason(err, reason)
-}
-
-// ReasonOf maps an error of the client to a condition reason.
-func ReasonOf(err error) xpv2.ConditionReason {
-	switch terdut.ReasonOf(err) {
-	case terdut.ReasonUnauthorized:
-		return v1alpha1.ReasonUnauthorized
-	case terdut.ReasonForbidden:
-		return v1alpha1.ReasonPermissionDenied
-	case terdut.ReasonUnavailable, terdut.ReasonNotAPI:
-		return v1alpha1.ReasonUnreachable
-	case terdut.ReasonRateLimited:
-		return v1alpha1.ReasonRateLimited
-	case terdut.ReasonConflict, terdut.ReasonAmbiguous:
-		return v1alpha1.ReasonConflict
-	}
-	return connect.ReasonOf(err, v1alpha1.ReasonFailed)
 }
 
 // OnlyObserves is true for an object whose policy lets it look and nothing else.
