@@ -42,7 +42,9 @@ func operations() []operation {
 			}
 		}},
 		{name: "create again", before: ready, do: func(w *world, o setup.Object) {
-			w.edit(func(s *terdutserver.State) { s.Policies, s.Switches, s.Integrations = map[int64]terdutserver.Policy{}, nil, nil })
+			w.edit(func(s *terdutserver.State) {
+				s.Policies, s.Switches, s.Integrations = map[int64]terdutserver.Policy{}, nil, nil
+			})
 			w.byHand()
 		}},
 		{name: "follow", before: ready, do: func(w *world, o setup.Object) {
@@ -65,6 +67,14 @@ func (w *world) byHand() {
 		s.Switches = append(s.Switches, terdutserver.Switch{ID: s.Sequences["switch"], TeamID: 1, Name: "by hand", Matcher: "a=b", Timeout: "1m0s", Severity: "info"})
 		s.Sequences["integration"]++
 		s.Integrations = append(s.Integrations, terdutserver.Integration{ID: s.Sequences["integration"], TeamID: 1, Kind: "alertmanager", Name: "by hand"})
+	})
+}
+
+// policyByHand gives the team of "ops" a policy that no object wrote.
+func (w *world) policyByHand() {
+	w.t.Helper()
+	w.edit(func(s *terdutserver.State) {
+		s.Policies[1] = terdutserver.Policy{RepeatCount: 7, Levels: []terdutserver.Level{{Position: 1, Timeout: "1m0s", Targets: []terdutserver.Target{{Kind: "oncall"}}}}}
 	})
 }
 
