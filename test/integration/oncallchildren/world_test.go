@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -223,16 +224,36 @@ func (w *world) reset(era string) {
 	w.serverTeam(w.liveTeam("ops"), era)
 }
 
+// connectors of one life of the provider.
+type connectors struct {
+	policies     managed.TypedExternalConnector[*v1alpha1.EscalationPolicy]
+	switches     managed.TypedExternalConnector[*v1alpha1.DeadmanSwitch]
+	integrations managed.TypedExternalConnector[*v1alpha1.Integration]
+}
+
+func (w *world) connectors() connectors {
+	return connectors{
+		policies:     escalationpolicy.NewConnector(w.options, w.client, w.events),
+		switches:     deadmanswitch.NewConnector(w.options, w.client, w.events),
+		integrations: integration.NewConnector(w.options, w.client, w.events),
+	}
+}
+
 // pass does one pass of an object's kind.
 func (w *world) pass(o setup.Object) error {
 	w.t.Helper()
+	return w.passWith(w.connectors(), o)
+}
+
+func (w *world) passWith(c connectors, o setup.Object) error {
+	w.t.Helper()
 	switch o := o.(type) {
 	case *v1alpha1.EscalationPolicy:
-		return pass(w, escalationpolicy.NewConnector(w.options, w.client, w.events), o)
+		return pass(w, c.policies, o)
 	case *v1alpha1.DeadmanSwitch:
-		return pass(w, deadmanswitch.NewConnector(w.options, w.client, w.events), o)
+		return pass(w, c.switches, o)
 	case *v1alpha1.Integration:
-		return pass(w, integration.NewConnector(w.options, w.client, w.events), o)
+		return pass(w, c.integrations, o)
 	}
 	return errors.New("no kind of a child")
 }
