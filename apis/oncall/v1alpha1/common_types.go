@@ -6,7 +6,7 @@ import commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 //
 // +kubebuilder:validation:MaxLength=16
 // +kubebuilder:validation:Pattern=`^([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,6}s)?$`
-// +kubebuilder:validation:XValidation:rule="self != ” && duration(self) >= duration('1s')",message="must be at least 1s, for example 15m or 1h30m"
+// +kubebuilder:validation:XValidation:rule="size(self) > 0 && duration(self) >= duration('1s')",message="must be at least 1s, for example 15m or 1h30m"
 type Duration string
 
 // A KeyRotation replaces a key that the provider holds.
