@@ -9,7 +9,8 @@ import (
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
-	"github.com/ryuvia/provider-terdut/functions/tenant/internal/names"
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
+	"github.com/ryuvia/provider-terdut/functions/internal/names"
 )
 
 // Composition resource names. Crossplane finds existing composed resources by them, so they never change.
@@ -34,14 +35,14 @@ const (
 
 // The composed resources, as observed.
 type (
-	database       = object[postgresqlv1alpha1.PGDatabaseSpec, postgresqlv1alpha1.PGDatabaseStatus]
-	credential     = object[openbaov1alpha1.BaoSecretSpec, openbaov1alpha1.BaoSecretStatus]
-	externalSecret = object[externalSecretSpec, externalSecretStatus]
+	database       = composite.Object[postgresqlv1alpha1.PGDatabaseSpec, postgresqlv1alpha1.PGDatabaseStatus]
+	credential     = composite.Object[openbaov1alpha1.BaoSecretSpec, openbaov1alpha1.BaoSecretStatus]
+	externalSecret = composite.Object[externalSecretSpec, externalSecretStatus]
 )
 
 // A tenant is a composite with what is observed of its composed resources.
 type tenant struct {
-	subject subject
+	subject composite.Subject
 	spec    v1alpha1.TenantSpec
 
 	// What is observed; nil when absent.
@@ -62,21 +63,21 @@ type tenantNames struct {
 func newTenant(xr *structpb.Struct, observed map[string]*structpb.Struct) (*tenant, error) {
 	t := &tenant{}
 	var err error
-	if t.subject, err = subjectOf(xr); err != nil {
+	if t.subject, err = composite.SubjectOf(xr); err != nil {
 		return nil, fmt.Errorf("composite: %w", err)
 	}
 	if t.spec, err = specOf(xr); err != nil {
 		return nil, fmt.Errorf("composite: %w", err)
 	}
-	t.database, err = observe[postgresqlv1alpha1.PGDatabaseSpec, postgresqlv1alpha1.PGDatabaseStatus](observed, ResourceDatabase, postgresqlv1alpha1.PGDatabaseKind)
+	t.database, err = composite.Observe[postgresqlv1alpha1.PGDatabaseSpec, postgresqlv1alpha1.PGDatabaseStatus](observed, ResourceDatabase, postgresqlv1alpha1.PGDatabaseKind)
 	if err != nil {
 		return nil, err
 	}
-	t.credential, err = observe[openbaov1alpha1.BaoSecretSpec, openbaov1alpha1.BaoSecretStatus](observed, ResourceCredential, openbaov1alpha1.BaoSecretKind)
+	t.credential, err = composite.Observe[openbaov1alpha1.BaoSecretSpec, openbaov1alpha1.BaoSecretStatus](observed, ResourceCredential, openbaov1alpha1.BaoSecretKind)
 	if err != nil {
 		return nil, err
 	}
-	t.externalSecret, err = observe[externalSecretSpec, externalSecretStatus](observed, ResourceExternalSecret, externalSecretKind)
+	t.externalSecret, err = composite.Observe[externalSecretSpec, externalSecretStatus](observed, ResourceExternalSecret, externalSecretKind)
 	if err != nil {
 		return nil, err
 	}
@@ -150,12 +151,12 @@ func (t *tenant) manifest(apiVersion, kind, name string, annotations, spec map[s
 }
 
 // carries tells whether an observed object, which is not being deleted, holds what is desired. Same compares what we own of the two.
-func carries[Spec, Status any](observed *object[Spec, Status], desired *structpb.Struct, same func(desired, observed *object[Spec, Status]) bool) (bool, error) {
+func carries[Spec, Status any](observed *composite.Object[Spec, Status], desired *structpb.Struct, same func(desired, observed *composite.Object[Spec, Status]) bool) (bool, error) {
 	if observed == nil || desired == nil || observed.Metadata.DeletionTimestamp != "" {
 		return false, nil
 	}
-	want := &object[Spec, Status]{}
-	if err := decode(desired, want); err != nil {
+	want := &composite.Object[Spec, Status]{}
+	if err := composite.Decode(desired, want); err != nil {
 		return false, fmt.Errorf("cannot compare %s %q: %w", observed.Kind, observed.Metadata.Name, err)
 	}
 	return same(want, observed), nil

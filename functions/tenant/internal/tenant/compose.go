@@ -15,34 +15,17 @@ import (
 
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 )
-
-// A Resource is a composed resource.
-type Resource struct {
-	// Manifest holds the fields that this function owns, and no others.
-	Manifest *structpb.Struct
-	Ready    bool
-}
-
-// A Composition is what a Tenant is composed of.
-type Composition struct {
-	// Resources by composition resource name.
-	Resources map[string]Resource
-	// Status of the composite, whole.
-	Status     map[string]any
-	Conditions []Condition
-	// Ready is true when everything that the spec asks for is proven.
-	Ready bool
-}
 
 // Compose a Tenant. Observed are the composed resources by composition resource name. An error names the field that cannot be
 // understood; nothing may change then.
-func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*Composition, error) {
+func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*composite.Composition, error) {
 	t, err := newTenant(xr, observed)
 	if err != nil {
 		return nil, err
 	}
-	resources := map[string]Resource{}
+	resources := map[string]composite.Resource{}
 	s := state{}
 
 	// The PGDatabase comes first: it looks whether the names are free, and writes nothing before its credential exists.
@@ -53,8 +36,8 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*Compos
 	if s.databaseHolds, err = carries(t.database, manifest, sameDatabase); err != nil {
 		return nil, err
 	}
-	s.databaseReady = s.databaseHolds && t.provenWithCurrent() && t.databaseAnswers().areTrue(xpv2.TypeReady, xpv2.TypeSynced, postgresqlv1alpha1.TypeLoginVerified)
-	resources[ResourceDatabase] = Resource{Manifest: manifest, Ready: s.databaseReady}
+	s.databaseReady = s.databaseHolds && t.provenWithCurrent() && t.databaseAnswers().AreTrue(xpv2.TypeReady, xpv2.TypeSynced, postgresqlv1alpha1.TypeLoginVerified)
+	resources[ResourceDatabase] = composite.Resource{Manifest: manifest, Ready: s.databaseReady}
 
 	if t.credential != nil || t.preflightPassed(s) {
 		manifest, err := t.renderCredential()
@@ -64,8 +47,8 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*Compos
 		if s.credentialHolds, err = carries(t.credential, manifest, sameCredential); err != nil {
 			return nil, err
 		}
-		s.credentialReady = s.credentialHolds && t.credentialAnswers().areTrue(xpv2.TypeReady, xpv2.TypeSynced)
-		resources[ResourceCredential] = Resource{Manifest: manifest, Ready: s.credentialReady}
+		s.credentialReady = s.credentialHolds && t.credentialAnswers().AreTrue(xpv2.TypeReady, xpv2.TypeSynced)
+		resources[ResourceCredential] = composite.Resource{Manifest: manifest, Ready: s.credentialReady}
 	}
 
 	if t.externalSecret != nil || t.databaseProvisioned(s) {
@@ -77,14 +60,14 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*Compos
 			return nil, err
 		}
 		s.projected = s.projectionHolds && t.projection().ready
-		resources[ResourceExternalSecret] = Resource{Manifest: manifest, Ready: s.projected}
+		resources[ResourceExternalSecret] = composite.Resource{Manifest: manifest, Ready: s.projected}
 	}
 
 	phase := t.phase(s)
 	ready := phase == v1alpha1.PhaseReady
-	return &Composition{
+	return &composite.Composition{
 		Resources:  resources,
-		Status:     t.status(phase, answeredGeneration(xr, t.subject.Generation, ready)),
+		Status:     t.status(phase, composite.AnsweredGeneration(xr, t.subject.Generation, ready)),
 		Conditions: t.conditions(s),
 		Ready:      ready,
 	}, nil
@@ -100,7 +83,7 @@ type state struct {
 // preflightPassed tells whether the credential may be made: nothing stands in the way, and it is known what to write.
 func (t *tenant) preflightPassed(s state) bool {
 	_, known := t.consumer()
-	return known && s.databaseHolds && t.databaseAnswers().areTrue(postgresqlv1alpha1.TypePreflightPassed)
+	return known && s.databaseHolds && t.databaseAnswers().AreTrue(postgresqlv1alpha1.TypePreflightPassed)
 }
 
 // provenWithCurrent tells whether the password that logged in is of the version that the record has now: a rotation changes neither object's
@@ -112,6 +95,6 @@ func (t *tenant) provenWithCurrent() bool {
 // databaseProvisioned tells whether the credential may be delivered. The PGDatabase's Ready is no use here, because it waits for the
 // delivered Secret.
 func (t *tenant) databaseProvisioned(s state) bool {
-	return s.credentialReady && s.databaseHolds && t.databaseAnswers().areTrue(
+	return s.credentialReady && s.databaseHolds && t.databaseAnswers().AreTrue(
 		postgresqlv1alpha1.TypeRoleReady, postgresqlv1alpha1.TypeDatabaseReady, postgresqlv1alpha1.TypeExtensionsReady)
 }

@@ -14,6 +14,7 @@ import (
 
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 )
 
 // passwordLength of 32 letters and digits is 190 bits.
@@ -145,11 +146,11 @@ func (t *tenant) recordValue(key string) string {
 }
 
 // credentialAnswers of the BaoSecret; there are none when it is absent.
-func (t *tenant) credentialAnswers() answers {
+func (t *tenant) credentialAnswers() composite.Answers {
 	if t.credential == nil {
-		return answers{}
+		return composite.Answers{}
 	}
-	return answers{generation: t.credential.Metadata.Generation, status: t.credential.Status.ManagedResourceStatus}
+	return composite.Answers{Generation: t.credential.Metadata.Generation, Status: t.credential.Status.ManagedResourceStatus}
 }
 
 // recordFacts is what is known of the record outside.

@@ -10,6 +10,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 )
 
 const (
@@ -82,11 +83,11 @@ func sameDatabase(desired, observed *database) bool {
 }
 
 // databaseAnswers of the PGDatabase; there are none when it is absent.
-func (t *tenant) databaseAnswers() answers {
+func (t *tenant) databaseAnswers() composite.Answers {
 	if t.database == nil {
-		return answers{}
+		return composite.Answers{}
 	}
-	return answers{generation: t.database.Metadata.Generation, status: t.database.Status.ManagedResourceStatus}
+	return composite.Answers{Generation: t.database.Metadata.Generation, Status: t.database.Status.ManagedResourceStatus}
 }
 
 // databaseFacts is what is known of the database outside.

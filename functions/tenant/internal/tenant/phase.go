@@ -30,8 +30,8 @@ func (t *tenant) phase(s state) v1alpha1.TenantPhase {
 		return p
 	}
 	facts, said := t.databaseFacts(), t.databaseAnswers()
-	database := facts.DatabaseOID > 0 || said.wasTrue(postgresqlv1alpha1.TypeDatabaseReady)
-	role := database || facts.CredentialVersion != "" || said.wasTrue(postgresqlv1alpha1.TypeRoleReady)
+	database := facts.DatabaseOID > 0 || said.WasTrue(postgresqlv1alpha1.TypeDatabaseReady)
+	role := database || facts.CredentialVersion != "" || said.WasTrue(postgresqlv1alpha1.TypeRoleReady)
 
 	switch {
 	case s.databaseReady && s.credentialReady && s.projected:
@@ -52,7 +52,7 @@ func (t *tenant) phase(s state) v1alpha1.TenantPhase {
 
 // extensionsInstalled tells whether all extensions were installed, also when the server does not answer any more.
 func (t *tenant) extensionsInstalled() bool {
-	if t.databaseAnswers().wasTrue(postgresqlv1alpha1.TypeExtensionsReady) {
+	if t.databaseAnswers().WasTrue(postgresqlv1alpha1.TypeExtensionsReady) {
 		return true
 	}
 	installed := t.databaseFacts().Extensions
@@ -66,7 +66,7 @@ func (t *tenant) extensionsInstalled() bool {
 
 // problem is Conflict or Failed when a composed resource says so, and nothing otherwise.
 func (t *tenant) problem(s state) v1alpha1.TenantPhase {
-	negative := slices.Concat(t.databaseAnswers().negative(), t.credentialAnswers().negative())
+	negative := slices.Concat(t.databaseAnswers().Negative(), t.credentialAnswers().Negative())
 	if c := t.secretProjected(s); c.Reason != v1alpha1.ReasonAvailable {
 		negative = append(negative, xpv2.Condition{Reason: xpv2.ConditionReason(c.Reason)})
 	}

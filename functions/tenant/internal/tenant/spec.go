@@ -12,7 +12,8 @@ import (
 
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
-	"github.com/ryuvia/provider-terdut/functions/tenant/internal/names"
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
+	"github.com/ryuvia/provider-terdut/functions/internal/names"
 )
 
 // Defaults of a Tenant's spec. The API server sets them too; a rendered Tenant never passes one.
@@ -39,7 +40,7 @@ func specOf(xr *structpb.Struct) (v1alpha1.TenantSpec, error) {
 	obj := struct {
 		Spec v1alpha1.TenantSpec `json:"spec"`
 	}{}
-	err := decodeStrict(&structpb.Struct{Fields: map[string]*structpb.Value{"spec": structpb.NewStructValue(own)}}, &obj)
+	err := composite.DecodeStrict(&structpb.Struct{Fields: map[string]*structpb.Value{"spec": structpb.NewStructValue(own)}}, &obj)
 	if err != nil {
 		return v1alpha1.TenantSpec{}, err
 	}

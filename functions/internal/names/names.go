@@ -1,4 +1,4 @@
-// Package names holds the rules by which a Tenant's names follow from its own namespace and name.
+// Package names holds the rules by which the names of what a composite is composed of follow from its own namespace, name and uid.
 //
 // They are written into registries and records for good: a rule may be added for new Tenants, but what an existing Tenant was given
 // stays. Distinct Tenants get distinct names: wherever a rule has to change a character or to shorten, a hash of what it started from

@@ -1,4 +1,4 @@
-package tenant
+package composite
 
 import (
 	"google.golang.org/protobuf/types/known/structpb"
@@ -8,13 +8,13 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 )
 
-// answeredGeneration is the generation that status.observedGeneration may claim.
+// AnsweredGeneration is the generation that status.observedGeneration may claim.
 //
 // Crossplane writes the status in two steps: first what the function says, together with the conditions of before, and then the
 // conditions. So claiming a new generation that is not ready while Ready still is True would be read as ready for a moment. Then the
 // older generation stays until Ready has followed: its change makes Crossplane ask again. The generation that Ready itself names is no
 // help, because Crossplane may have asked about an older spec than it takes the generation from.
-func answeredGeneration(xr *structpb.Struct, generation int64, ready bool) int64 {
+func AnsweredGeneration(xr *structpb.Struct, generation int64, ready bool) int64 {
 	if ready {
 		return generation
 	}
@@ -25,7 +25,7 @@ func answeredGeneration(xr *structpb.Struct, generation int64, ready bool) int64
 			ObservedGeneration int64 `json:"observedGeneration"`
 		} `json:"status"`
 	}{}
-	if err := decode(pick(xr, "status"), &obj); err != nil {
+	if err := Decode(Pick(xr, "status"), &obj); err != nil {
 		// Nothing else depends on the composite's own status.
 		return generation
 	}

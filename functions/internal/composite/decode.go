@@ -1,4 +1,4 @@
-package tenant
+package composite
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// decode a struct into a Go value. Fields that the Go type does not have are ignored.
-func decode(s *structpb.Struct, into any) error {
+// Decode a struct into a Go value. Fields that the Go type does not have are ignored.
+func Decode(s *structpb.Struct, into any) error {
 	b, err := json.Marshal(s.AsMap()) // Half as long as protojson.Marshal takes.
 	if err != nil {
 		return fmt.Errorf("cannot convert to JSON: %w", err)
@@ -20,8 +20,8 @@ func decode(s *structpb.Struct, into any) error {
 	return withPath(kjson.UnmarshalCaseSensitivePreserveInts(b, into))
 }
 
-// decodeStrict is decode, but a field that the Go type does not have is an error.
-func decodeStrict(s *structpb.Struct, into any) error {
+// DecodeStrict is Decode, but a field that the Go type does not have is an error.
+func DecodeStrict(s *structpb.Struct, into any) error {
 	b, err := json.Marshal(s.AsMap())
 	if err != nil {
 		return fmt.Errorf("cannot convert to JSON: %w", err)

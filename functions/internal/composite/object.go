@@ -1,0 +1,96 @@
+package composite
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/types/known/structpb"
+
+	corev1 "k8s.io/api/core/v1"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+)
+
+// An Object is an observed composed resource, as far as we read it.
+type Object[Spec, Status any] struct {
+	Kind     string `json:"kind"`
+	Metadata Meta   `json:"metadata"`
+	Spec     Spec   `json:"spec"`
+	Status   Status `json:"status"`
+}
+
+// Observe the composed resource of a name. It is nil when there is none.
+func Observe[Spec, Status any](observed map[string]*structpb.Struct, name, kind string) (*Object[Spec, Status], error) {
+	s, ok := observed[name]
+	if !ok {
+		return nil, nil
+	}
+	o := &Object[Spec, Status]{}
+	err := Decode(s, o)
+	switch {
+	case err != nil:
+	case o.Kind != kind:
+		err = fmt.Errorf("kind: must be %s", kind)
+	case o.Metadata.Name == "":
+		err = errors.New("metadata.name: required")
+	case o.Metadata.Namespace == "":
+		err = errors.New("metadata.namespace: required")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("observed resource %q: %w", name, err)
+	}
+	return o, nil
+}
+
+// Answers are the conditions of a managed resource. Only those count that belong to what it is asked now.
+type Answers struct {
+	Generation int64
+	Status     xpv2.ManagedResourceStatus
+}
+
+// Get the current answer of a type.
+func (a Answers) Get(t xpv2.ConditionType) (xpv2.Condition, bool) {
+	for _, c := range a.Status.Conditions {
+		if c.Type == t {
+			return c, a.current(c)
+		}
+	}
+	return xpv2.Condition{}, false
+}
+
+// None is true as long as nothing was said at all.
+func (a Answers) None() bool { return len(a.Status.Conditions) == 0 }
+
+// Negative are all current answers that are not True.
+func (a Answers) Negative() []xpv2.Condition {
+	var out []xpv2.Condition
+	for _, c := range a.Status.Conditions {
+		if c.Status != corev1.ConditionTrue && a.current(c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// current tells whether a condition was set upon the current generation. A condition that does not say speaks of the generation that
+// the whole status speaks of.
+func (a Answers) current(c xpv2.Condition) bool {
+	g := cmp.Or(c.ObservedGeneration, a.Status.ObservedGeneration)
+	return g > 0 && g == a.Generation
+}
+
+// AreTrue tells whether each of the types has the current answer True.
+func (a Answers) AreTrue(types ...xpv2.ConditionType) bool {
+	for _, t := range types {
+		if c, ok := a.Get(t); !ok || c.Status != corev1.ConditionTrue {
+			return false
+		}
+	}
+	return true
+}
+
+// WasTrue tells whether the last answer was True, whatever it belongs to. It proves that something was done, not that it is done.
+func (a Answers) WasTrue(t xpv2.ConditionType) bool {
+	return a.Status.GetCondition(t).Status == corev1.ConditionTrue
+}
