@@ -2,6 +2,7 @@ package composite
 
 import (
 	"errors"
+	"slices"
 
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,7 +16,21 @@ type Meta struct {
 	Generation  int64             `json:"generation"`
 	Annotations map[string]string `json:"annotations"`
 	// DeletionTimestamp is only ever looked at for whether it is set.
-	DeletionTimestamp string `json:"deletionTimestamp"`
+	DeletionTimestamp string            `json:"deletionTimestamp"`
+	CreationTimestamp string            `json:"creationTimestamp"`
+	Labels            map[string]string `json:"labels"`
+	OwnerReferences   []OwnerReference  `json:"ownerReferences"`
+}
+
+// An OwnerReference is what we read of a reference to an owner.
+type OwnerReference struct {
+	UID        types.UID `json:"uid"`
+	Controller bool      `json:"controller"`
+}
+
+// ControlledBy tells whether the object is controlled by the one of a uid.
+func (m Meta) ControlledBy(uid types.UID) bool {
+	return slices.ContainsFunc(m.OwnerReferences, func(r OwnerReference) bool { return r.Controller && r.UID == uid })
 }
 
 // A Subject is whom a composite speaks for: what names, paths and the generation of an answer are derived from, and nothing else is.

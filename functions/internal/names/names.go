@@ -18,6 +18,8 @@ const (
 	maxSubdomain = 253
 	// maxComposed keeps the names of composed resources usable as label values.
 	maxComposed = 63
+	// maxLabel is the longest name of a Service, see RFC 1035.
+	maxLabel = 63
 	// hashLength is how many hex digits tell two names apart that would be the same without.
 	hashLength = 10
 )
@@ -83,4 +85,24 @@ func cut(name string, length int) string {
 func hash(parts ...string) string {
 	h := sha256.Sum256([]byte(strings.Join(parts, "/")))
 	return hex.EncodeToString(h[:])[:hashLength]
+}
+
+// Service is the name of the Service of a TerdutServer: a label as RFC 1035 has it, which begins with a letter and holds no dot. It is the
+// TerdutServer's own name wherever that is one.
+func Service(name string) string {
+	const prefix = "s-"
+	folded := strings.ReplaceAll(name, ".", "-")
+	if folded == name && len(name) <= maxLabel && name[0] >= 'a' && name[0] <= 'z' {
+		return name
+	}
+	return cut(prefix+folded, maxLabel-hashLength-1) + "-" + hash(name)
+}
+
+// Readable is what the name of an object may hold of a name that people gave: a dash and its lower case letters and digits, or nothing.
+func Readable(name string) string {
+	kept := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	if len(kept) == 0 {
+		return ""
+	}
+	return "-" + strings.Join(kept, "-")
 }

@@ -1,0 +1,76 @@
+// Package server decides what a TerdutServer is composed of, step by step, and what its status says.
+//
+// The steps are: the database is ready; the server is started; the provider gets its account on it; the teams; what is each team's own. Of a
+// later step nothing is composed before the earlier one is ready. What once was composed stays composed, whatever is said of it, until the
+// spec does not list it any more: leaving it out would delete it. An answer counts only when it belongs to what was asked.
+package server
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/structpb"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
+)
+
+// An Input is what there is to know.
+type Input struct {
+	Composite *structpb.Struct
+	// Observed composed resources by composition resource name.
+	Observed map[string]*structpb.Struct
+	// Required are the answers to the requirements by their names. One that was not asked for yet is missing; one that does not exist is empty.
+	Required map[string][]*structpb.Struct
+	// Now decides how much Crossplane may be burdened with, and nothing else.
+	Now time.Time
+}
+
+// Compose a TerdutServer, and say what must be known for it. An error names the field that cannot be understood; nothing may change then.
+func Compose(in Input) (*composite.Composition, map[string]*fnv1.ResourceSelector, error) {
+	s, err := newServer(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.resolveDatabase(); err != nil {
+		return nil, nil, err
+	}
+	for _, step := range []func() error{s.composeWorkload, s.composeAccess, s.composeTeams} {
+		if err := step(); err != nil {
+			return nil, nil, err
+		}
+	}
+	ready := s.isReady()
+	return &composite.Composition{
+		Resources:  s.resources,
+		Status:     s.status(composite.AnsweredGeneration(in.Composite, s.subject.Generation, ready)),
+		Conditions: s.conditions(),
+		Ready:      ready,
+	}, s.requirements(), nil
+}
+
+// isReady tells whether everything that the spec asks for is composed and ready.
+func (s *server) isReady() bool {
+	for _, r := range s.resources {
+		if !r.Ready {
+			return false
+		}
+	}
+	return s.database.ready && s.serverReady() && s.bootstrapped() && s.missing == 0
+}
+
+// compose a resource, if it is there or may be made.
+func (s *server) compose(name string, allowed bool, render func() (*structpb.Struct, error), ready func(o *object) bool) error {
+	o := s.observed[name]
+	if o == nil && !allowed {
+		return nil
+	}
+	manifest, err := render()
+	if err != nil || manifest == nil {
+		return err
+	}
+	holds := o != nil && o.Metadata.DeletionTimestamp == "" && holds(manifest, o.manifest)
+	s.holds[name] = holds
+	s.resources[name] = composite.Resource{Manifest: manifest, Ready: holds && ready(o)}
+	return nil
+}
