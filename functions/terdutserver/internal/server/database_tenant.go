@@ -14,10 +14,16 @@ import (
 // keyPassword of a Tenant's Secret.
 const keyPassword = "password"
 
-// tenantStatus is what a Tenant says.
+// tenantStatus is what is read of the status of a Tenant.
 type tenantStatus struct {
 	xpv2.ConditionedStatus `json:",inline"`
-	v1alpha1.TenantStatus  `json:",inline"`
+
+	Database           string                               `json:"database"`
+	Owner              string                               `json:"owner"`
+	Host               string                               `json:"host"`
+	Port               int32                                `json:"port"`
+	SecretRef          *commonv1alpha1.LocalSecretReference `json:"secretRef"`
+	ObservedGeneration int64                                `json:"observedGeneration"`
 }
 
 // resolveTenant takes the database of a Tenant of this namespace.

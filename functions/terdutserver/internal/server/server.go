@@ -107,7 +107,9 @@ func newServer(in Input) (*server, error) {
 		if kind == "" {
 			continue // It belongs to another function of the pipeline.
 		}
-		o, err := composite.Observe[struct{}, status](in.Observed, name, kind)
+		// The spec is compared as it is, and not read.
+		head := map[string]*structpb.Struct{name: composite.Pick(in.Observed[name], "kind", "metadata", "status")}
+		o, err := composite.Observe[struct{}, status](head, name, kind)
 		if err != nil {
 			return nil, err
 		}
