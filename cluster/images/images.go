@@ -49,6 +49,7 @@ func Packages() []Package {
 	return []Package{
 		{Name: "provider-terdut", Root: "package", Include: []string{"crossplane.yaml", "crds"}, Main: "cmd/provider"},
 		{Name: "function-tenant", Root: "functions/tenant/package", Include: []string{"crossplane.yaml"}, Main: "functions/tenant"},
+		{Name: "function-terdutserver", Root: "functions/terdutserver/package", Include: []string{"crossplane.yaml"}, Main: "functions/terdutserver"},
 		{Name: "configuration-terdut", Root: "package/configuration", Include: []string{"."}},
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	"github.com/ryuvia/provider-terdut/cluster/images"
 )
 
 const (
@@ -45,7 +46,9 @@ func (p *Product) install(ctx context.Context, ref string) error {
 	p.report("packages are installed")
 	return p.WaitFor(ctx, "kinds to be served", func(ctx context.Context) error {
 		for _, name := range []string{
-			"tenants.terdut.ryuvia.com", "pgdatabases.postgresql.terdut.ryuvia.com", "baosecrets.openbao.terdut.ryuvia.com",
+			"tenants.terdut.ryuvia.com", "terdutservers.terdut.ryuvia.com",
+			"bootstraps.oncall.terdut.ryuvia.com", "teams.oncall.terdut.ryuvia.com", "providerconfigs.oncall.terdut.ryuvia.com",
+			"pgdatabases.postgresql.terdut.ryuvia.com", "baosecrets.openbao.terdut.ryuvia.com",
 			"clusterproviderconfigs.postgresql.terdut.ryuvia.com", "clusterproviderconfigs.openbao.terdut.ryuvia.com",
 		} {
 			if err := p.served(ctx, name); err != nil {
@@ -73,7 +76,7 @@ func (p *Product) packagesHealthy(ctx context.Context) error {
 	for i := range configurations.Items {
 		all = append(all, &configurations.Items[i])
 	}
-	if len(providers.Items) == 0 || len(functions.Items) == 0 {
+	if len(providers.Items)+len(functions.Items)+len(configurations.Items) < len(images.Packages()) {
 		for _, k := range all {
 			if c := k.GetCondition(pkgv1.TypeInstalled); c.Status != corev1.ConditionTrue {
 				return fmt.Errorf("package %s is not installed: %s %s", k.GetName(), c.Reason, c.Message)

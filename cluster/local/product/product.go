@@ -26,6 +26,7 @@ import (
 	"github.com/ryuvia/provider-terdut/cluster/local"
 	"github.com/ryuvia/provider-terdut/cluster/local/packages"
 	packageruntime "github.com/ryuvia/provider-terdut/cluster/local/runtime"
+	"github.com/ryuvia/provider-terdut/cluster/local/servers"
 	"github.com/ryuvia/provider-terdut/cluster/local/toolchain"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -33,9 +34,10 @@ import (
 
 // Names of the packages as the package runtime knows them.
 const (
-	Provider       = "provider-terdut"
-	FunctionTenant = "function-tenant"
-	Configuration  = "configuration-terdut"
+	Provider             = "provider-terdut"
+	FunctionTenant       = "function-tenant"
+	FunctionTerdutServer = "function-terdutserver"
+	Configuration        = "configuration-terdut"
 )
 
 // Version that the packages are installed as.
@@ -59,6 +61,8 @@ type Options struct {
 type Product struct {
 	Plane   *local.Plane
 	Runtime *packageruntime.Runtime
+	// Servers are the on-call servers that TerdutServers ask for.
+	Servers *servers.Servers
 	// Client of the administrator, which knows the product's kinds.
 	Client client.Client
 
@@ -90,13 +94,14 @@ func Start(ctx context.Context, o Options) (*Product, error) {
 
 func (p *Product) start(ctx context.Context) error {
 	var refs map[string]string
+	var standIn string
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		p.Plane, err = local.Start(gctx, p.options.Plane)
 		return err
 	})
 	g.Go(func() (err error) {
-		refs, err = p.push(gctx)
+		refs, standIn, err = p.push(gctx)
 		return err
 	})
 	if err := g.Wait(); err != nil {
@@ -112,6 +117,12 @@ func (p *Product) start(ctx context.Context) error {
 			return err
 		}
 	}
+	p.Servers, err = servers.Start(ctx, servers.Options{
+		Config: p.Plane.Config(), Binary: standIn, Dir: filepath.Join(p.Plane.Dir, "servers"), Logs: p.Plane.Logs,
+	})
+	if err != nil {
+		return err
+	}
 	p.Runtime, err = packageruntime.Start(ctx, packageruntime.Options{
 		Config:    p.Plane.Config(),
 		Namespace: local.SystemNamespace,
@@ -121,8 +132,10 @@ func (p *Product) start(ctx context.Context) error {
 			return p.Plane.ServiceAccountKubeconfig(ctx, local.SystemNamespace, pkg, p.providerConfig)
 		},
 		Packages: map[string]packageruntime.Package{
-			Provider:       {Args: p.options.ProviderArgs},
-			FunctionTenant: {Args: p.options.FunctionArgs},
+			// On-call servers have names in the cluster, which nothing else resolves here. Loopback addresses never go through a proxy.
+			Provider:             {Args: p.options.ProviderArgs, Env: []string{"HTTP_PROXY=" + p.Servers.ProxyURL().String()}},
+			FunctionTenant:       {Args: p.options.FunctionArgs},
+			FunctionTerdutServer: {Args: p.options.FunctionArgs},
 		},
 	})
 	if err != nil {
@@ -142,28 +155,33 @@ func (p *Product) providerConfig(cfg *rest.Config) error {
 	return p.options.ProviderConfig(cfg)
 }
 
-// push builds the packages and pushes them to a registry of our own.
-func (p *Product) push(ctx context.Context) (map[string]string, error) {
+// push builds the packages and pushes them to a registry of our own. It also builds the stand-in for the on-call server, of which there is
+// no image, and returns its path.
+func (p *Product) push(ctx context.Context) (refs map[string]string, standIn string, err error) {
 	cache, err := toolchain.CacheDir()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	// Layers are named by their digests, so all planes share the folder.
 	if p.registry, err = packages.Start(filepath.Join(cache, "registry")); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	b := &images.Builder{Source: p.root, Cache: filepath.Join(cache, "images"), Platform: v1.Platform{OS: runtime.GOOS, Architecture: runtime.GOARCH}}
-	refs, err := p.registry.PushAll(ctx, b, Version, images.Packages())
-	if err == nil {
-		p.report("packages are built and pushed")
+	if refs, err = p.registry.PushAll(ctx, b, Version, images.Packages()); err != nil {
+		return nil, "", err
 	}
-	return refs, err
+	p.report("packages are built and pushed")
+	standIn, err = b.Binary(ctx, images.Package{Name: servers.AppName, Main: "test/terdutserver/cmd/terdut-server"})
+	return refs, standIn, err
 }
 
 // Stop everything. It may be called more than once, and after a failed start.
 func (p *Product) Stop() {
 	if p.Runtime != nil {
 		p.Runtime.Stop()
+	}
+	if p.Servers != nil {
+		p.Servers.Stop()
 	}
 	if p.Plane != nil {
 		p.Plane.Stop()

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -111,19 +113,25 @@ func (r *Renderer) Close() {
 	_ = os.RemoveAll(r.dir)
 }
 
-// Steps are the names of the example's steps, in order. Each has a folder of observed composed resources; an empty one has none.
+// given says what a step is rendered with: what is observed of composed resources, and what functions may ask for beside that. Each is a
+// folder below the example's render, with a folder for each step that has any.
+var given = map[string]string{"observed": "--observed-resources", "required": "--required-resources"}
+
+// Steps are the names of the example's steps, in order.
 func (r *Renderer) Steps() ([]string, error) {
-	entries, err := os.ReadDir(r.folder("observed"))
-	if err != nil {
-		return nil, fmt.Errorf("cannot list steps of example %q: %w", r.example, err)
-	}
-	var steps []string
-	for _, e := range entries {
-		if e.IsDir() {
-			steps = append(steps, e.Name())
+	steps := map[string]bool{}
+	for folder := range given {
+		entries, err := os.ReadDir(r.folder(folder))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("cannot list steps of example %q: %w", r.example, err)
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				steps[e.Name()] = true
+			}
 		}
 	}
-	return steps, nil
+	return slices.Sorted(maps.Keys(steps)), nil
 }
 
 // Render a step of the example as YAML: the composite's status and what is composed. An empty step observes nothing.
@@ -137,8 +145,11 @@ func (r *Renderer) Render(ctx context.Context, step string) ([]byte, error) {
 		"--crossplane-binary=" + r.tools[toolchain.Crossplane],
 		"--function-annotations=" + targetAnnotation + "=" + r.target,
 	}
-	if step != "" {
-		args = append(args, "--observed-resources="+r.folder("observed", step))
+	for _, folder := range slices.Sorted(maps.Keys(given)) {
+		path := r.folder(folder, step)
+		if _, err := os.Stat(path); step != "" && err == nil {
+			args = append(args, given[folder]+"="+path)
+		}
 	}
 	cmd := exec.CommandContext(ctx, r.tools[toolchain.CrossplaneCLI], args...)
 	cmd.Env = []string{"HOME=" + r.dir, "PATH=" + os.Getenv("PATH")}

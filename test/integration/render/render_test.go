@@ -15,8 +15,15 @@ import (
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 // TestTenant renders each step of a Tenant's creation, and what a conflict looks like.
-func TestTenant(t *testing.T) {
-	r, err := render.Start(t.Context(), "tenant", os.Stderr)
+func TestTenant(t *testing.T) { compare(t, "tenant") }
+
+// TestTerdutServer renders each step of a TerdutServer's creation, and what a conflict looks like.
+func TestTerdutServer(t *testing.T) { compare(t, "terdutserver") }
+
+// compare all steps of an example with the golden files.
+func compare(t *testing.T, example string) {
+	t.Helper()
+	r, err := render.Start(t.Context(), example, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +43,7 @@ func TestTenant(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", "tenant", name+".yaml")
+			golden := filepath.Join("testdata", example, name+".yaml")
 			if *update {
 				if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
 					t.Fatal(err)
