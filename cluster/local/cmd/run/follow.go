@@ -7,35 +7,53 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/cluster/local/product"
 )
 
-// The example that is applied.
-const (
-	exampleNamespace = "shop"
-	exampleName      = "orders"
-)
-
-// tenant reads a Tenant with everything that Crossplane adds to it.
-type tenant struct{ unstructured.Unstructured }
-
-func (t *tenant) phase() string {
-	s, _, _ := unstructured.NestedString(t.Object, "status", "phase")
-	return s
+// An example is an object that is applied, and what is shown of it until it is Ready.
+type example struct {
+	gvk             schema.GroupVersionKind
+	namespace, name string
+	// conditions whose changes are shown, in order.
+	conditions []string
 }
 
-func (t *tenant) secretName() string {
-	s, _, _ := unstructured.NestedString(t.Object, "status", "secretRef", "name")
+// The examples.
+var (
+	tenant = example{
+		gvk: terdutv1alpha1.TenantGroupVersionKind, namespace: "shop", name: "orders",
+		conditions: []string{
+			terdutv1alpha1.TypeCredentialReady, terdutv1alpha1.TypeDatabaseReady, terdutv1alpha1.TypeSecretProjected, terdutv1alpha1.TypeLoginVerified,
+		},
+	}
+	terdutServer = example{
+		gvk: terdutv1alpha1.TerdutServerGroupVersionKind, namespace: "oncall", name: "terdut",
+		conditions: []string{
+			terdutv1alpha1.TypeDatabaseReady, terdutv1alpha1.TypeServerReady, terdutv1alpha1.TypeBootstrapped, terdutv1alpha1.TypeTeamsReady,
+		},
+	}
+	foreignTeam        = example{gvk: oncallv1alpha1.TeamGroupVersionKind, namespace: "shop", name: "shop"}
+	foreignIntegration = example{gvk: oncallv1alpha1.IntegrationGroupVersionKind, namespace: "shop", name: "alertmanager"}
+)
+
+// An object reads an applied example with everything that Crossplane adds to it.
+type object struct{ unstructured.Unstructured }
+
+// status is a field of the status, or nothing.
+func (o *object) status(fields ...string) string {
+	s, _, _ := unstructured.NestedString(o.Object, append([]string{"status"}, fields...)...)
 	return s
 }
 
 // conditions by type.
-func (t *tenant) conditions() map[string]map[string]any {
+func (o *object) conditions() map[string]map[string]any {
 	out := map[string]map[string]any{}
-	list, _, _ := unstructured.NestedSlice(t.Object, "status", "conditions")
+	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, c := range list {
 		if m, ok := c.(map[string]any); ok {
 			out[fmt.Sprint(m["type"])] = m
@@ -44,17 +62,17 @@ func (t *tenant) conditions() map[string]map[string]any {
 	return out
 }
 
-// follow the Tenant until it is Ready, and print each step as it is taken.
-func follow(ctx context.Context, p *product.Product, timeout time.Duration) (*tenant, error) {
+// follow an example until it is Ready with its current spec, and print each step as it is taken.
+func follow(ctx context.Context, p *product.Product, e example, timeout time.Duration) (*object, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	start, shown := time.Now(), map[string]string{}
-	t := &tenant{}
-	t.SetGroupVersionKind(terdutv1alpha1.TenantGroupVersionKind)
+	o := &object{}
+	o.SetGroupVersionKind(e.gvk)
 
-	err := p.WaitFor(ctx, "the Tenant to become Ready", func(ctx context.Context) error {
-		if err := p.Client.Get(ctx, types.NamespacedName{Namespace: exampleNamespace, Name: exampleName}, t); err != nil {
-			return fmt.Errorf("cannot get Tenant: %w", err)
+	err := p.WaitFor(ctx, "the "+e.gvk.Kind+" to become Ready", func(ctx context.Context) error {
+		if err := p.Client.Get(ctx, types.NamespacedName{Namespace: e.namespace, Name: e.name}, o); err != nil {
+			return fmt.Errorf("cannot get %s: %w", e.gvk.Kind, err)
 		}
 		show := func(what, state string) {
 			if state != "" && shown[what] != state {
@@ -62,18 +80,19 @@ func follow(ctx context.Context, p *product.Product, timeout time.Duration) (*te
 				fmt.Printf("%5.1fs  %-17s %s\n", time.Since(start).Seconds(), what, state)
 			}
 		}
-		show("phase", t.phase())
-		conditions := t.conditions()
-		for _, c := range []string{terdutv1alpha1.TypeCredentialReady, terdutv1alpha1.TypeDatabaseReady, terdutv1alpha1.TypeSecretProjected, terdutv1alpha1.TypeLoginVerified} {
+		show("phase", o.status("phase"))
+		conditions := o.conditions()
+		for _, c := range e.conditions {
 			if m := conditions[c]; m != nil {
 				message, _ := m["message"].(string)
 				show(c, sentence(fmt.Sprint(m["status"]), fmt.Sprint(m["reason"]), message))
 			}
 		}
-		if conditions["Ready"]["status"] != "True" || t.phase() != string(terdutv1alpha1.PhaseReady) {
+		generation, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
+		if conditions["Ready"]["status"] != "True" || generation != o.GetGeneration() {
 			return errors.New("it is not Ready, look at its conditions")
 		}
 		return nil
 	})
-	return t, err
+	return o, err
 }

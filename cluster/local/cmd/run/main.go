@@ -1,4 +1,4 @@
-// Command run starts the whole product locally, applies the Tenant example, shows how it becomes Ready, and stays up until it is
+// Command run starts the whole product locally, applies the examples of its claims, shows how they become Ready, and stays up until it is
 // interrupted.
 package main
 
@@ -14,9 +14,6 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/ryuvia/provider-terdut/cluster/local"
@@ -28,8 +25,8 @@ import (
 type cli struct {
 	Dir     string        `help:"Folder for the state and the logs; must be empty. Default: a temporary one that is removed at the end." type:"path"`
 	Debug   bool          `help:"Let provider and functions log debug messages."`
-	Timeout time.Duration `help:"How long the Tenant may take to become Ready." default:"2m"`
-	Once    bool          `help:"Stop as soon as the Tenant is Ready, instead of staying up."`
+	Timeout time.Duration `help:"How long each example may take to become Ready." default:"5m"`
+	Once    bool          `help:"Stop as soon as the examples are Ready, instead of staying up."`
 }
 
 func main() {
@@ -70,15 +67,11 @@ func (c *cli) run(ctx context.Context) error {
 		fmt.Println("Everything is stopped.")
 	}()
 
-	fmt.Println("\nApplying examples/tenant.")
-	if err := applyExample(ctx, p); err != nil {
-		return err
-	}
-	t, err := follow(ctx, p, c.Timeout)
+	ready, err := c.examples(ctx, p)
 	if err != nil {
 		return err
 	}
-	if err := summary(ctx, p, t, kubectl[toolchain.Kubectl], time.Since(start)); err != nil {
+	if err := summary(ctx, p, ready, kubectl[toolchain.Kubectl], time.Since(start)); err != nil {
 		return err
 	}
 	if c.Once {
@@ -88,34 +81,67 @@ func (c *cli) run(ctx context.Context) error {
 	return nil
 }
 
-func applyExample(ctx context.Context, p *product.Product) error {
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: exampleNamespace}}
-	if err := p.Client.Create(ctx, ns); err != nil && !kerrors.IsAlreadyExists(err) {
-		return fmt.Errorf("cannot create namespace: %w", err)
+// examples applies the examples, one after the other, and returns what became of the claims.
+func (c *cli) examples(ctx context.Context, p *product.Product) (map[string]*object, error) {
+	ready := map[string]*object{}
+	for _, step := range []struct {
+		files []string
+		wait  []example
+	}{
+		{files: []string{"tenant/namespace.yaml", "tenant/tenant.yaml"}, wait: []example{tenant}},
+		{
+			files: []string{"terdutserver/namespace.yaml", "terdutserver/tenant.yaml", "terdutserver/terdutserver.yaml", "terdutserver/team.yaml"},
+			wait:  []example{terdutServer, foreignTeam, foreignIntegration},
+		},
+	} {
+		fmt.Printf("\nApplying examples/%s.\n", filepath.Dir(step.files[0]))
+		for _, f := range step.files {
+			if err := p.ApplyFile(ctx, filepath.Join("examples", f)); err != nil {
+				return nil, err
+			}
+		}
+		for _, e := range step.wait {
+			o, err := follow(ctx, p, e, c.Timeout)
+			if err != nil {
+				return nil, err
+			}
+			ready[e.gvk.Kind] = o
+		}
 	}
-	return p.ApplyFile(ctx, filepath.Join("examples", "tenant", "tenant.yaml"))
+	return ready, nil
 }
 
-func summary(ctx context.Context, p *product.Product, t *tenant, kubectl string, took time.Duration) error {
-	secret := t.secretName()
+func summary(ctx context.Context, p *product.Product, ready map[string]*object, kubectl string, took time.Duration) error {
+	db, server := ready[tenant.gvk.Kind], ready[terdutServer.gvk.Kind]
 	ca := filepath.Join(p.Plane.Dir, "ca.crt")
 	if err := os.WriteFile(ca, p.Plane.Postgres.CABundle, 0o600); err != nil {
 		return fmt.Errorf("cannot write CA bundle: %w", err)
 	}
 	fmt.Printf(`
-The Tenant is %s, %.0f seconds after the start.
+The Tenant and the TerdutServer are Ready, %.0f seconds after the start.
 
 Look around:
   export KUBECONFIG=%s
   alias kubectl=%s
-  kubectl get managed,tenants,externalsecrets -A
+  kubectl get managed,tenants,terdutservers,externalsecrets -A
   kubectl -n %s describe tenant %s
+  kubectl -n %s describe terdutserver %s
 
-Log in with what an application gets (the password is read from the Secret and not shown):
+Log in to the database with what an application gets (the password is read from the Secret and not shown):
   PGSSLROOTCERT=%s psql "$(kubectl -n %s get secret %s -o go-template='{{.data.uri | base64decode}}')"
 
+`, took.Seconds(), p.Plane.Kubeconfig, kubectl, tenant.namespace, tenant.name, terdutServer.namespace, terdutServer.name,
+		ca, tenant.namespace, db.status("secretRef", "name"))
+	fmt.Printf(`List the teams on the on-call server (its name in the cluster leads there through a proxy; the provider's key is read and not shown):
+  curl -sS -x %s -H "Authorization: Bearer $(kubectl -n %s get secret %s -o go-template='{{.data.token | base64decode}}')" %s/api/teams
+
+See where alerts of each team are sent to:
+  kubectl -n %s get secret platform-webhook -o go-template='{{.data.url | base64decode}}{{"\n"}}'
+  kubectl -n %s get secret shop-webhook -o go-template='{{.data.url | base64decode}}{{"\n"}}'
+
 Logs are in %s. Ctrl-C stops everything.
-`, t.phase(), took.Seconds(), p.Plane.Kubeconfig, kubectl, exampleNamespace, exampleName, ca, exampleNamespace, secret, p.Plane.Logs)
+`, p.Servers.ProxyURL(), local.SystemNamespace, server.status("credentialsSecretRef", "name"), server.status("endpoint"),
+		terdutServer.namespace, foreignTeam.namespace, p.Plane.Logs)
 	return ctx.Err()
 }
 
