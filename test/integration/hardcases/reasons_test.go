@@ -1,0 +1,90 @@
+package hardcases
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	// reason is how the reason of a condition or an event is declared.
+	reason = regexp.MustCompile(`(?m)\b[rR]eason\w+(?: (?:xpv2\.ConditionReason|event\.Reason))? = "(\w+)"`)
+	// sections of the operations guide that have the rows of an API group's reasons. Those of a group without any may be anywhere.
+	sections = map[string][]string{
+		"apis/v1alpha1":            {"Tenant"},
+		"apis/postgresql/v1alpha1": {"PGDatabase", "Provider configs"},
+		"apis/openbao/v1alpha1":    {"BaoSecret", "Provider configs"},
+	}
+)
+
+// TestReasons fails for a reason of the API for which the operations guide has no row, and for any other, for example of an event, that it
+// does not name.
+func TestReasons(t *testing.T) {
+	guide, err := os.ReadFile(filepath.Join(root, "docs", "operations.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for _, path := range sources(t) {
+		src, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		group := filepath.ToSlash(filepath.Dir(path))
+		for _, m := range reason.FindAllStringSubmatch(string(src), -1) {
+			if !strings.HasPrefix(group, "apis/") {
+				if !strings.Contains(string(guide), "`"+m[1]+"`") {
+					t.Errorf("%s: the guide does not name %s", path, m[1])
+				}
+				continue
+			}
+			rows++
+			if !documented(string(guide), sections[group], m[1]) {
+				t.Errorf("%s: the guide has no row for %s in %q", path, m[1], sections[group])
+			}
+		}
+	}
+	if rows < 40 {
+		t.Fatalf("only %d reasons were found, so this test proves nothing", rows)
+	}
+}
+
+// sources in which reasons that people see are declared: the API groups, and the controllers for events and what the kinds have in common.
+func sources(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	for _, pattern := range []string{"apis/*/*.go", "apis/*/*/*.go", "internal/connect/*.go", "internal/controller/*/*.go", "internal/controller/*/*/*.go"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			path, err := filepath.Rel(root, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(path, "_test.go") {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
+// documented says that one of the sections, or any when none is named, has a row of a table whose reason is this one.
+func documented(guide string, in []string, reason string) bool {
+	row := regexp.MustCompile("(?m)^\\|(?: [^|]* \\|)?? `" + reason + "` \\|")
+	for _, s := range strings.Split(guide, "\n## ")[1:] {
+		title, text, _ := strings.Cut(s, "\n")
+		listed := len(in) == 0
+		for _, name := range in {
+			listed = listed || name == title
+		}
+		if listed && row.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
