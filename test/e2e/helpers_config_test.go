@@ -15,6 +15,7 @@ import (
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	"github.com/ryuvia/provider-terdut/cluster/local/openbao"
+	"github.com/ryuvia/provider-terdut/cluster/local/postgres"
 )
 
 // composedKinds are the kinds that a Tenant composes, and the one that is delivered.
@@ -59,10 +60,13 @@ func change(t *testing.T, n types.NamespacedName, o client.Object, f func()) {
 }
 
 // asSpecified is nil when PostgreSQL has what a Tenant's spec says, right now.
-func asSpecified(u *unstructured.Unstructured) error {
+func asSpecified(u *unstructured.Unstructured) error { return asSpecifiedOn(p.Plane.Postgres, u) }
+
+// asSpecifiedOn is asSpecified for a Tenant on any server.
+func asSpecifiedOn(server *postgres.Server, u *unstructured.Unstructured) error {
 	ctx := context.Background() // It is called from a watch too.
 	spec, _, _ := unstructured.NestedInt64(u.Object, "spec", "connectionLimit")
-	c, err := p.Plane.Postgres.Connect(ctx, status(u, "database"))
+	c, err := server.Connect(ctx, status(u, "database"))
 	if err != nil {
 		return fmt.Errorf("cannot connect: SQLSTATE %q", sqlState(err))
 	}

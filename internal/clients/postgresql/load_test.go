@@ -65,10 +65,42 @@ func TestH17TenantsApart(t *testing.T) {
 		if err := i.CheckLogin(ctx, b.Role, hostile, defaultRegistry); !IsInsufficientPrivilege(err) {
 			t.Errorf("a tenant in the registry: %v", err)
 		}
+		if ask[bool](t, pg, "postgres", "SELECT has_database_privilege($1, $2, 'CONNECT') OR has_database_privilege($1, $2, 'TEMPORARY')", b.Role, a.Database) {
+			t.Error("a tenant has a privilege on the other's database")
+		}
 		_, err := i.Extensions(ctx, a.Database)
 		must(t, "the management role", err)
 		must(t, "remove", remove(ctx, i, a))
 		must(t, "remove", remove(ctx, i, b))
+	})
+}
+
+// TestH17NeverOpen: between no two statements of a creation does another tenant get in.
+func TestH17NeverOpen(t *testing.T) {
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins])
+		other, c := claim("curious tenant"), claim("never open")
+		must(t, "ensure", ensure(ctx, i, other, hostile))
+		looks := 0
+		watched := open(t, pg.managers[admins], func(cfg *Config) {
+			cfg.Hook = func(ctx context.Context, op Op) error {
+				err := i.CheckLogin(ctx, other.Role, hostile, c.Database)
+				if err == nil {
+					t.Errorf("before the provider can %s, another tenant gets in", op)
+				}
+				if !IsNotFound(err) {
+					looks++
+				}
+				return nil
+			}
+		})
+		must(t, "ensure", ensure(ctx, watched, c, hostile))
+		if looks < 3 {
+			t.Errorf("the database was there in %d of the looks, so this test proves nothing", looks)
+		}
+		must(t, "remove", remove(ctx, i, c))
+		must(t, "remove", remove(ctx, i, other))
 	})
 }
 
