@@ -234,6 +234,7 @@ func leaves(t *testing.T, s *openbaov1alpha1.BaoSecret, config client.Object) {
 
 // TestH25AuthToken uses a static token with exactly the documented policy. When it ends that is said, and a new one is picked up.
 func TestH25AuthToken(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	newToken := func() string {
 		s, err := p.Plane.OpenBao.Root().Auth().Token().CreateOrphanWithContext(t.Context(), &api.TokenCreateRequest{Policies: []string{product.Provider}, Period: "30s"})
@@ -278,6 +279,7 @@ func TestH25AuthToken(t *testing.T) {
 
 // TestH25AuthAppRole logs in with AppRole, again and again because the tokens are short-lived, and after one was revoked by hand.
 func TestH25AuthAppRole(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	if err := enableAppRole(); err != nil {
 		t.Fatal(err)
@@ -301,6 +303,7 @@ func TestH25AuthAppRole(t *testing.T) {
 // TestH25AuthKubernetes logs in as a ServiceAccount, which the server asks the API server about: as the provider's own from a
 // ClusterProviderConfig, and as one of its namespace from a ProviderConfig.
 func TestH25AuthKubernetes(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	if err := enableKubernetes(); err != nil {
 		t.Fatal(err)

@@ -121,6 +121,7 @@ func many(n int, item func(i int) obj) []any {
 }
 
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	const db, bao = "spec.forProvider.", "spec.forProvider."
 	extension := func(i int) obj { return obj{"name": fmt.Sprint("x", i)} }
 	item := func(i int) obj { return obj{"key": fmt.Sprint("x", i), "value": ""} }
@@ -210,6 +211,7 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestImmutable(t *testing.T) {
+	t.Parallel()
 	const in = "spec.forProvider."
 	append1 := []any{obj{"name": "pgcrypto"}, obj{"name": "citext"}, obj{"name": "hstore"}}
 	drop1 := []any{obj{"name": "pgcrypto"}}

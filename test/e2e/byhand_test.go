@@ -14,6 +14,7 @@ import (
 
 // TestComposedDeletedByHand deletes what a Tenant composes while it lives: nothing outside goes, although the policy is Delete.
 func TestComposedDeletedByHand(t *testing.T) {
+	t.Parallel()
 	for kind, find := range map[string]func(t *testing.T, ns string) client.Object{
 		"PGDatabase": func(t *testing.T, ns string) client.Object { return database(t, ns) },
 		"BaoSecret":  func(t *testing.T, ns string) client.Object { return credential(t, ns) },
@@ -74,6 +75,7 @@ func readyAgain(t *testing.T, ns, kind string, o client.Object) {
 
 // TestDrift changes on the server what a Tenant has asked for, and waits for it to be put back.
 func TestDrift(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	watchTenants(t, ns, nil)
 	create(t, newTenant(ns, "orders", map[string]any{

@@ -64,6 +64,7 @@ func server(ns string) postgresqlv1alpha1.ServerSpec {
 }
 
 func TestConfigInUse(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	m := newManager(t, ns)
 	passwordSecret(t, ns, "password")
@@ -147,6 +148,7 @@ func works(t *testing.T, user client.Object) {
 }
 
 func TestCredentialRotation(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	m := newManager(t, ns)
 	passwordSecret(t, ns, "password")
@@ -194,6 +196,7 @@ func TestCredentialRotation(t *testing.T) {
 
 // An object whose server cannot be reached for good is let go without Delete in its management policies, and nothing outside changes.
 func TestLetGo(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	newManager(t, ns)
 	password := passwordSecret(t, ns, "password")

@@ -45,6 +45,7 @@ func databaseIs(t *testing.T, d *postgresqlv1alpha1.PGDatabase, ct xpv2.Conditio
 
 // TestH11CredentialFromSecret takes the password from a Secret, which is missing at first, changes, and is emptied.
 func TestH11CredentialFromSecret(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	c := superuser(t, "postgres")
 	d := newPGDatabase(ns, "invoices", "default")
@@ -118,6 +119,7 @@ func warnings(t *testing.T, o client.Object) []string {
 
 // TestMissingConfig refers to a provider config that comes later.
 func TestMissingConfig(t *testing.T) {
+	t.Parallel()
 	later := &postgresqlv1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "e2e-later"}}
 	t.Cleanup(func() {
 		if err := client.IgnoreNotFound(p.Client.Delete(context.Background(), later)); err != nil {

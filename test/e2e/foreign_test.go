@@ -52,6 +52,7 @@ func conflict(t *testing.T, ns, name string) (u *unstructured.Unstructured, says
 }
 
 func TestForeign(t *testing.T) {
+	t.Parallel()
 	const password = "of-somebody-else"
 
 	cases := map[string]struct {

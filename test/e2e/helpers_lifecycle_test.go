@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -90,38 +89,6 @@ func (h *history) end() *history {
 	h.stop()
 	<-h.done
 	return h
-}
-
-// calm is how long nothing was written when a Tenant is at rest: several polls of the provider.
-const calm = 10 * time.Second
-
-// longCalm is for Tenants to which as much happens as in a creation: what Crossplane allows a composite comes back with one event in two
-// seconds.
-const longCalm = 45 * time.Second
-
-// atRest waits until a Tenant is Ready and was not written for a while. Crossplane bounds how much may happen to a composite in a short
-// time, creation takes most of that, and a person's change comes later than a test's.
-func atRest(t *testing.T, ns, name string) *unstructured.Unstructured {
-	t.Helper()
-	return restsFor(t, ns, name, calm)
-}
-
-// restsFor waits until a Tenant is Ready and was not written for a time.
-func restsFor(t *testing.T, ns, name string, calm time.Duration) *unstructured.Unstructured {
-	t.Helper()
-	version, since := "", time.Now()
-	return tenantIs(t, ns, name, func(u *unstructured.Unstructured) error {
-		if phase(u) != string(terdutv1alpha1.PhaseReady) || condition(u, "Ready")["status"] != "True" {
-			return errors.New("it is not Ready")
-		}
-		if v := u.GetResourceVersion(); v != version {
-			version, since = v, time.Now()
-		}
-		if time.Since(since) < calm {
-			return errors.New("it is not at rest")
-		}
-		return nil
-	})
 }
 
 // outside is what PostgreSQL and OpenBao hold for a Tenant. There is no secret in it.

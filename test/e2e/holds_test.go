@@ -134,19 +134,21 @@ func TestHolds(t *testing.T) {
 			t.Errorf("the Secret that was filled again differs in %q", diff)
 		}
 	})
+}
 
-	t.Run("ExtensionMissing", func(t *testing.T) {
-		ns := namespace(t)
-		watchTenants(t, ns, nil)
-		create(t, newTenant(ns, "held-ext", map[string]any{"deletionPolicy": "Delete", "extensions": []any{map[string]any{"name": "hstore", "version": "9.9"}}}))
-		held(t, ns, "held-ext", terdutv1alpha1.PhaseFailed, terdutv1alpha1.TypeDatabaseReady, string(postgresqlv1alpha1.ReasonExtensionUnavailable))
-		if kvMetadata(t, "tenants/"+ns+"/held-ext") != nil {
-			t.Error("a password was stored although the extension cannot be had")
-		}
-		u := newTenant(ns, "held-ext", nil)
-		change(t, client.ObjectKeyFromObject(u), u, func() {
-			_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{"name": "hstore"}}, "spec", "extensions")
-		})
-		tenantReady(t, ns, "held-ext")
+// TestHoldsExtension holds an extension, which disturbs nobody else.
+func TestHoldsExtension(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	watchTenants(t, ns, nil)
+	create(t, newTenant(ns, "held-ext", map[string]any{"deletionPolicy": "Delete", "extensions": []any{map[string]any{"name": "hstore", "version": "9.9"}}}))
+	held(t, ns, "held-ext", terdutv1alpha1.PhaseFailed, terdutv1alpha1.TypeDatabaseReady, string(postgresqlv1alpha1.ReasonExtensionUnavailable))
+	if kvMetadata(t, "tenants/"+ns+"/held-ext") != nil {
+		t.Error("a password was stored although the extension cannot be had")
+	}
+	u := newTenant(ns, "held-ext", nil)
+	change(t, client.ObjectKeyFromObject(u), u, func() {
+		_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{"name": "hstore"}}, "spec", "extensions")
 	})
+	tenantReady(t, ns, "held-ext")
 }

@@ -16,6 +16,7 @@ import (
 
 // TestTenantBecomesReady applies the example and another Tenant, and looks at everything that an application and an admin get.
 func TestTenantBecomesReady(t *testing.T) {
+	t.Parallel()
 	const shop = "shop"
 	if err := p.ApplyFile(t.Context(), "examples/tenant/namespace.yaml"); err != nil {
 		t.Fatal(err)

@@ -161,6 +161,7 @@ func TestH40ObserveOnly(t *testing.T) {
 }
 
 func TestH40Pause(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	bao := observedBao(t, ns)
 	name, path := named(ns), "paused/"+ns
@@ -228,6 +229,7 @@ var noDelete = xpv2.ManagementPolicies{
 
 // Both policies must agree before something is deleted outside.
 func TestH40DeleteNotManaged(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	name, path := named(ns), "kept/"+ns
 	password := passwordSecret(t, ns, "password")

@@ -82,32 +82,35 @@ func TestH38RestartDuringCreation(t *testing.T) {
 	phasesInOrder(t, h.phases["second"])
 }
 
-// The provider is killed again and again while Tenants are created: each comes out once.
+// The provider is killed again and again while Tenants are created, one after the other: each comes out once.
 func TestH38KilledAgainAndAgain(t *testing.T) {
 	ns := namespace(t)
-	const tenants, kills = 4, 12
-	for i := range tenants {
-		create(t, newTenant(ns, fmt.Sprintf("orders-%d", i), map[string]any{"deletionPolicy": "Delete", "extensions": []any{map[string]any{"name": "pgcrypto"}}}))
-	}
-	written := 0
-	for range kills {
-		// After the next external write, whichever it is, until there are no more to come.
+	const tenants, kills = 10, 50
+	begun, written, done := 0, [tenants]int{}, [tenants]bool{}
+	for k := range kills {
+		if k%(kills/tenants) == 0 {
+			create(t, newTenant(ns, fmt.Sprintf("orders-%d", begun), map[string]any{"deletionPolicy": "Delete", "extensions": []any{map[string]any{"name": "pgcrypto"}}}))
+			begun++
+		}
+		// After the next external write, whichever it is, unless there are no more to come.
 		eventually(t, "progress", func(ctx context.Context) error {
-			n, ready := 0, 0
-			for i := range tenants {
+			progress, open := false, false
+			for i := range begun {
+				if done[i] {
+					continue
+				}
 				u := newTenant(ns, fmt.Sprintf("orders-%d", i), nil)
 				if err := p.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
 					return err
 				}
-				n += len(world(t, status(u, "database"), kvPath(u)))
-				if condition(u, "Ready")["status"] == "True" {
-					ready++
-				}
+				n := len(world(t, status(u, "database"), kvPath(u)))
+				progress = progress || n > written[i]
+				written[i], done[i] = n, condition(u, "Ready")["status"] == "True"
+				open = open || !done[i]
 			}
-			if n <= written && ready < tenants {
+			if open && !progress {
 				return errors.New("nothing was written")
 			}
-			written = n
 			return nil
 		})
 		kill(t)

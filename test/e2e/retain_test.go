@@ -89,6 +89,7 @@ func TestH22RetainedTenant(t *testing.T) {
 
 // TestDeletePolicyDelete deletes a Tenant with everything that it had, although somebody works in the database.
 func TestDeletePolicyDelete(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	watchTenants(t, ns, nil)
 	c := superuser(t, "postgres")

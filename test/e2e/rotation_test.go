@@ -118,6 +118,7 @@ func forceSync(t *testing.T, ns string) string {
 
 // TestRotation gives a Tenant a new password, once for each trigger.
 func TestRotation(t *testing.T) {
+	t.Parallel()
 	u, ready := resting(t)
 	ns, c := u.GetNamespace(), superuser(t, "postgres")
 	before, nudge, old := outsideOf(t, c, u), forceSync(t, u.GetNamespace()), secretData(t, u.GetNamespace(), "orders-db")
@@ -206,10 +207,7 @@ func TestRotationKilled(t *testing.T) {
 	for i := range steps {
 		namespaces[i], ready[i] = begun(t)
 	}
-	tenants := make([]*unstructured.Unstructured, len(steps))
-	for i, ns := range namespaces {
-		tenants[i] = restsFor(t, ns, "orders", longCalm)
-	}
+	tenants := allRestFor(t, namespaces, "orders", longCalm)
 	for i, step := range steps {
 		u := tenants[i]
 		s := sample(t, u)

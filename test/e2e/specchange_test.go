@@ -73,6 +73,7 @@ func extend(t *testing.T, u *unstructured.Unstructured, extension string) int64 
 
 // TestSpecChange changes a Ready Tenant: what its status says of the new generation holds outside at that moment.
 func TestSpecChange(t *testing.T) {
+	t.Parallel()
 	u, c := restingTenant(t)
 	ns, generation := u.GetNamespace(), extend(t, u, "hstore")
 	u = tenantIs(t, ns, "orders", func(u *unstructured.Unstructured) error {
@@ -91,6 +92,7 @@ func TestSpecChange(t *testing.T) {
 // TestSpecChangeThatFails asks a Ready Tenant for an extension that cannot be had: the new generation never is Ready, and what there is
 // goes on.
 func TestSpecChangeThatFails(t *testing.T) {
+	t.Parallel()
 	u, c := restingTenant(t)
 	ns, generation := u.GetNamespace(), extend(t, u, "no_such_extension")
 	tenantIs(t, ns, "orders", func(u *unstructured.Unstructured) error {
