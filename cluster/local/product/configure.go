@@ -80,16 +80,21 @@ func (p *Product) configure(ctx context.Context) error {
 	return nil
 }
 
-// createManagementRole makes the role that docs/install.md asks for.
+// createManagementRole makes the role that docs/install.md asks for, with the grants that it gives.
 func (p *Product) createManagementRole(ctx context.Context, password string) error {
+	grants, err := os.ReadFile(filepath.Join(p.root, "package", "install", "postgresql-management-role.sql"))
+	if err != nil {
+		return fmt.Errorf("cannot read grants of the management role: %w", err)
+	}
 	conn, err := p.Plane.Postgres.Connect(ctx, "postgres")
 	if err != nil {
 		return fmt.Errorf("cannot connect to PostgreSQL as superuser: %w", err)
 	}
 	defer conn.Close(ctx) // Nothing is left to do with it.
-	sql := fmt.Sprintf("CREATE ROLE %s LOGIN CREATEDB CREATEROLE PASSWORD '%s'", pgx.Identifier{ManagementRole}.Sanitize(), password)
-	// The server may log statements, and this one holds a password.
-	for _, sql := range []string{"SET log_statement = 'none'", sql} {
+	// The server may log statements, and the last one holds a password.
+	for _, sql := range []string{
+		string(grants), "SET log_statement = 'none'", fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", pgx.Identifier{ManagementRole}.Sanitize(), password),
+	} {
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("cannot create management role: %w", err)
 		}
