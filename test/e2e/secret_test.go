@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -93,14 +94,14 @@ type delivery struct {
 	gaps   *gaps
 }
 
-// deliver a Secret for a Tenant of its own. Crossplane bounds how much may happen to a composite in a short time.
-func deliver(t *testing.T) *delivery {
+// deliver a Secret for a Tenant of its own, which has rested for a time: Crossplane bounds how much may happen to a composite in a short time.
+func deliver(t *testing.T, calm time.Duration) *delivery {
 	t.Helper()
 	d := &delivery{ns: namespace(t)}
 	watchTenants(t, d.ns, nil)
 	d.config, _ = ownConfigs(t, d.ns)
 	create(t, newTenant(d.ns, "orders", map[string]any{"deletionPolicy": "Delete", "instanceRef": map[string]any{"name": d.ns}}))
-	d.tenant = restsFor(t, d.ns, "orders", longCalm)
+	d.tenant = restsFor(t, d.ns, "orders", calm)
 	d.before = secretFacts(t, d.ns, "orders-db")
 	d.gaps = watchSecret(t, d.ns, "orders-db", "host", "port", "dbname", "username", "password", "uri", "ca.crt", "sslmode")
 	return d
@@ -121,7 +122,7 @@ func (d *delivery) unchanged(t *testing.T, what string, but ...string) {
 
 // A delivered Secret stays, and stays the same object, while its store is sealed.
 func TestH52StoreSealed(t *testing.T) {
-	d := deliver(t)
+	d := deliver(t, calm)
 	unseal := sealed(t)
 	deliverAgain(t, d.ns, "orders", "sealed", corev1.ConditionFalse)
 	d.unchanged(t, "while the store is sealed")
@@ -149,7 +150,7 @@ func sealed(t *testing.T) (unseal func()) {
 // So it does while its record is deleted softly.
 func TestH52RecordDeleted(t *testing.T) {
 	t.Parallel()
-	d := deliver(t)
+	d := deliver(t, longCalm)
 	if err := p.Plane.OpenBao.Root().KVv2(openbao.Mount).Delete(t.Context(), kvPath(d.tenant)); err != nil {
 		t.Fatal("cannot delete the record")
 	}
@@ -172,7 +173,7 @@ func TestH52RecordDeleted(t *testing.T) {
 // So it does when its Tenant is edited, and when what its template writes changes, without a moment in which a key is missing.
 func TestH52Edits(t *testing.T) {
 	t.Parallel()
-	d := deliver(t)
+	d := deliver(t, longCalm)
 	u := d.tenant
 	change(t, types.NamespacedName{Namespace: d.ns, Name: "orders"}, u, func() {
 		u.SetLabels(map[string]string{"team": "shop"})
