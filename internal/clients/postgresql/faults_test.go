@@ -165,6 +165,31 @@ func TestPredicates(t *testing.T) {
 	}
 }
 
+// TestH16Retryable: what concurrent work makes a server answer is tried again, and nothing else is.
+func TestH16Retryable(t *testing.T) {
+	i := open(t, Config{Host: "db", Username: "u"})
+	cases := map[string]struct {
+		code, message string
+		want          bool
+	}{
+		"Deadlock":      {code: "40P01", message: "deadlock detected", want: true},
+		"Serialization": {code: "40001", message: "could not serialize access", want: true},
+		"UniqueIndex":   {code: "23505", message: "duplicate key value violates unique constraint", want: true}, // Two CREATE DATABASE at once.
+		"Database":      {code: "42P04", message: "database already exists", want: true},
+		"Role":          {code: "42710", message: "role already exists", want: true},
+		"Tuple":         {code: "XX000", message: "tuple concurrently updated", want: true},
+		"Internal":      {code: "XX000", message: "cache lookup failed", want: false},
+		"Denied":        {code: "42501", message: "permission denied", want: false},
+		"InUse":         {code: "55006", message: "database is being accessed by other users", want: false},
+		"Full":          {code: "53300", message: "too many clients already", want: false},
+	}
+	for name, tc := range cases {
+		if got := IsRetryable(i.wrap(OpCreateDatabase, "x", &pgconn.PgError{Code: tc.code, Message: tc.message})); got != tc.want {
+			t.Errorf("%s: IsRetryable is %t", name, got)
+		}
+	}
+}
+
 // everything that writes, by name.
 func everything(ctx context.Context, i *Instance, c Claim) map[string]error {
 	changed := c

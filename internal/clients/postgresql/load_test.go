@@ -2,6 +2,7 @@ package postgresql
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -164,6 +165,45 @@ func TestH16Race(t *testing.T) {
 			})
 		}
 		must(t, "concurrent repair", g.Wait())
+		must(t, "remove", remove(ctx, i, c))
+	})
+}
+
+// TestH16ConcurrentChange: the server refuses a change of a catalog row (XX000) when somebody else's change of it was committed while ours
+// waited for it. It is tried again, and nobody hears of it.
+func TestH16ConcurrentChange(t *testing.T) {
+	on(t, ends, func(t *testing.T, pg *testServer) {
+		ctx := testContext(t)
+		i := open(t, pg.managers[admins], func(c *Config) { c.ApplicationName = "concurrent change" })
+		c := claim("concurrent change")
+		must(t, "ensure", ensure(ctx, i, c, hostile))
+		theirs := pg.connect(t, "postgres")
+		for _, sql := range []string{"BEGIN", "GRANT CONNECT ON DATABASE " + ident(c.Database) + " TO PUBLIC"} {
+			_, err := theirs.Exec(ctx, sql)
+			must(t, sql, err)
+		}
+		done := make(chan error, 1)
+		go func() {
+			_, err := i.EnsureDatabase(ctx, c, DatabaseSpec{ConnectionLimit: 7})
+			done <- err
+		}()
+		const waiting = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'concurrent change' AND wait_event_type = 'Lock' AND query LIKE 'ALTER DATABASE%'"
+		for ask[int](t, pg, "postgres", waiting) == 0 {
+			if len(done) > 0 {
+				t.Fatalf("it did not wait for the other change: %v", <-done)
+			}
+		}
+		_, err := theirs.Exec(ctx, "COMMIT")
+		must(t, "COMMIT", err)
+		must(t, "a change that was refused once", <-done)
+		if !strings.Contains(pg.logText(t), "tuple concurrently updated") {
+			t.Error("the server refused nothing, so this test proves nothing")
+		}
+		f, err := i.Observe(ctx, c.Names)
+		must(t, "Observe", err)
+		if drift := f.DatabaseDrift(DatabaseSpec{ConnectionLimit: 7}); len(drift) > 0 {
+			t.Errorf("drift is left: %v", drift)
+		}
 		must(t, "remove", remove(ctx, i, c))
 	})
 }
