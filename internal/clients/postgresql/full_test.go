@@ -133,5 +133,15 @@ func TestH16InstanceFull(t *testing.T) {
 		if n := one.Stats().Open; n != 0 {
 			t.Errorf("%d connections are open after Close", n)
 		}
+
+		// Credentials change in the middle of something: that is finished, and its connection closed.
+		two := open(t, pg.managers[admins], func(c *Config) { c.MaxConnections = 2 })
+		s, err = two.acquire(ctx, management, two.cfg.Username, two.cfg.Password, "postgres")
+		must(t, "acquire", err)
+		two.Close()
+		two.release(s)
+		if n := two.Stats().Open; n != 0 {
+			t.Errorf("%d connections are open after Close and the end of what was under way", n)
+		}
 	})
 }
