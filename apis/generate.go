@@ -11,7 +11,7 @@ package apis
 //go:generate go tool -modfile=../cluster/tools/generate/go.mod controller-gen object:headerFile=../hack/boilerplate.go.txt paths=./...
 
 // CustomResourceDefinitions of the provider's kinds.
-//go:generate go tool -modfile=../cluster/tools/generate/go.mod controller-gen crd paths=./oncall/...;./openbao/...;./postgresql/... output:crd:dir=../package/crds
+//go:generate go tool -modfile=../cluster/tools/generate/go.mod controller-gen crd paths=./oncall/...;./openbao/...;./postgresql/...;./secrets/... output:crd:dir=../package/crds
 
 // CompositeResourceDefinitions of the composites. Their own CustomResourceDefinitions come from Crossplane, ours are only a step on the way.
 //go:generate go tool -modfile=../cluster/tools/generate/go.mod controller-gen crd paths=./v1alpha1 output:crd:dir=../_output/composites

@@ -48,14 +48,18 @@ const leaderElectionID = "provider-terdut.terdut.ryuvia.com"
 type cli struct {
 	Debug bool `help:"Log debug messages." short:"d" env:"DEBUG"`
 
-	PollInterval      time.Duration `default:"1m" env:"POLL_INTERVAL" help:"How often an unchanged managed resource is compared with what it manages."`
-	VerifyInterval    time.Duration `default:"10m" env:"VERIFY_INTERVAL" help:"How often logins and extensions of an unchanged database are verified again. A provider config can set its own."`
-	ReconcileTimeout  time.Duration `default:"1m" env:"RECONCILE_TIMEOUT" help:"How long all calls of one reconcile may take together."`
-	Concurrency       int           `default:"10" env:"CONCURRENCY" help:"How many resources of a kind are reconciled at a time."`
-	MaxReconcileRate  int           `default:"100" env:"MAX_RECONCILE_RATE" help:"How many reconciles are started per second, over all kinds."`
-	WatchNamespaces   []string      `env:"WATCH_NAMESPACES" help:"Namespaces whose objects are reconciled, separated by commas, beside the provider's own, where Secrets of cluster provider configs must be then. Default: all." sep:","`
-	LeaderElection    bool          `env:"LEADER_ELECTION" help:"Let one of several providers work, the others stand by."`
-	PodNamespace      string        `default:"crossplane-system" env:"POD_NAMESPACE" help:"Namespace that the provider runs in."`
+	PollInterval            time.Duration `default:"1m" env:"POLL_INTERVAL" help:"How often an unchanged managed resource is compared with what it manages."`
+	VerifyInterval          time.Duration `default:"10m" env:"VERIFY_INTERVAL" help:"How often logins and extensions of an unchanged database are verified again. A provider config can set its own."`
+	ReconcileTimeout        time.Duration `default:"1m" env:"RECONCILE_TIMEOUT" help:"How long all calls of one reconcile may take together."`
+	Concurrency             int           `default:"10" env:"CONCURRENCY" help:"How many resources of a kind are reconciled at a time."`
+	MaxReconcileRate        int           `default:"100" env:"MAX_RECONCILE_RATE" help:"How many reconciles are started per second, over all kinds."`
+	WatchNamespaces         []string      `env:"WATCH_NAMESPACES" help:"Namespaces whose objects are reconciled, separated by commas, beside the provider's own, where Secrets of cluster provider configs must be then. Default: all." sep:","`
+	LeaderElection          bool          `env:"LEADER_ELECTION" help:"Let one of several providers work, the others stand by."`
+	PodNamespace            string        `default:"crossplane-system" env:"POD_NAMESPACE" help:"Namespace that the provider runs in."`
+	SecretAuthorization     string        `default:"trusted-authors" enum:"trusted-authors,grants" env:"SECRET_AUTHORIZATION" help:"Who may have a Secret checked: trusted-authors, whoever may write contracts; grants, only contracts that a SecretAccessGrant names."`
+	ExternalSecretsVersions []string      `default:"external-secrets.io/v1" env:"EXTERNAL_SECRETS_VERSIONS" help:"API versions of ExternalSecrets that contracts may name, separated by commas." sep:","`
+	ContractMetrics         bool          `env:"CONTRACT_METRICS" help:"Publish metrics of each SecretCheck by namespace and name, beside those of all together."`
+
 	SafeStart         bool          `default:"true" env:"SAFE_START" help:"Wait for the kinds to be served before their controllers start." negatable:""`
 	MetricsAddress    string        `default:":8080" env:"METRICS_ADDRESS" help:"Address that metrics are served at; 0 for none."`
 	HealthAddress     string        `default:":8081" env:"HEALTH_ADDRESS" help:"Address that /healthz and /readyz are served at; 0 for none."`
@@ -181,5 +185,9 @@ func (c *cli) options(ctx context.Context, mgr ctrl.Manager, log logging.Logger)
 		Terdut:         terdut,
 		Credentials:    credentials,
 		Oncall:         connect.NewOncall(kube, secrets, credentials, terdut, resource.NewProviderConfigUsageTracker(kube, &oncallv1alpha1.ProviderConfigUsage{})),
+
+		ExternalSecretVersions: c.ExternalSecretsVersions,
+		SecretGrants:           c.SecretAuthorization == "grants",
+		ContractMetrics:        c.ContractMetrics,
 	}, nil
 }

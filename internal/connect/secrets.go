@@ -82,6 +82,18 @@ func (s *Secrets) Read(ctx context.Context, n types.NamespacedName, keys ...stri
 	return values, version(secret), nil
 }
 
+// Object reads a whole Secret, or nil when there is none. Errors of the API server are wrapped: whether reading it is forbidden can be told.
+func (s *Secrets) Object(ctx context.Context, n types.NamespacedName) (*corev1.Secret, error) {
+	secret := &corev1.Secret{}
+	if err := s.data.Get(ctx, n, secret); err != nil {
+		if kerrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("cannot get Secret %q: %w", n, err)
+	}
+	return secret, nil
+}
+
 // pool shares one client per provider config, made anew when the config or a Secret that it names changes.
 type pool[C any] struct {
 	mu      sync.Mutex

@@ -74,9 +74,13 @@ const (
 	ReasonExternalSecretAPINotAvailable
 	ReasonExternalSecretTargetMismatch
 	ReasonUnsupportedExternalSecretSchema
+	ReasonExternalSecretAccessDenied
+	ReasonExternalSecretNotOwner
+	ReasonExternalSecretTargetContested
 
 	// Of the workload.
 	ReasonWorkloadNotFound
+	ReasonWorkloadAccessDenied
 	ReasonContainerNotFound
 	ReasonRequiredReferenceMissing
 	ReasonOptionalReferenceNotAllowed
@@ -142,7 +146,11 @@ var reasonTexts = [...]string{
 	ReasonExternalSecretAPINotAvailable:   "ExternalSecretAPINotAvailable",
 	ReasonExternalSecretTargetMismatch:    "ExternalSecretTargetMismatch",
 	ReasonUnsupportedExternalSecretSchema: "UnsupportedExternalSecretSchema",
+	ReasonExternalSecretAccessDenied:      "ExternalSecretAccessDenied",
+	ReasonExternalSecretNotOwner:          "ExternalSecretNotOwner",
+	ReasonExternalSecretTargetContested:   "ExternalSecretTargetContested",
 	ReasonWorkloadNotFound:                "WorkloadNotFound",
+	ReasonWorkloadAccessDenied:            "WorkloadAccessDenied",
 	ReasonContainerNotFound:               "ContainerNotFound",
 	ReasonRequiredReferenceMissing:        "RequiredReferenceMissing",
 	ReasonOptionalReferenceNotAllowed:     "OptionalReferenceNotAllowed",

@@ -10,6 +10,7 @@ import (
 	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/internal/controller/index"
 	"github.com/ryuvia/provider-terdut/internal/controller/oncall"
@@ -22,6 +23,7 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/controller/openbao/baosecret"
 	"github.com/ryuvia/provider-terdut/internal/controller/postgresql"
 	"github.com/ryuvia/provider-terdut/internal/controller/postgresql/pgdatabase"
+	"github.com/ryuvia/provider-terdut/internal/controller/secrets/secretcheck"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
@@ -50,7 +52,12 @@ func Setup(mgr ctrl.Manager, o setup.Options) error {
 			integration.Setup,
 		},
 	}
-	for _, g := range []group{stores, calls} {
+	checks := group{
+		kinds: []schema.GroupVersionKind{secretsv1alpha1.SecretCheckGroupVersionKind, secretsv1alpha1.SecretAccessGrantGroupVersionKind},
+		index: []func(ctrl.Manager) error{index.SecretChecks},
+		setup: []func(ctrl.Manager, setup.Options) error{secretcheck.Setup},
+	}
+	for _, g := range []group{stores, calls, checks} {
 		if err := g.start(mgr, o); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
 )
 
@@ -23,6 +24,19 @@ const (
 
 // BaoSecretBySecret finds BaoSecrets by the names of the Secrets that values come from.
 const BaoSecretBySecret = "spec.forProvider.data.valueFrom.secretKeyRef.name"
+
+// Indexes of SecretChecks by what they are about, in their own namespace.
+const (
+	// SecretCheckBySecret finds by the name of the Secret.
+	SecretCheckBySecret = "spec.forProvider.secretRef.name"
+	// SecretCheckByExternalSecret finds by the name of the ExternalSecret.
+	SecretCheckByExternalSecret = "spec.forProvider.externalSecretRef.name"
+	// SecretCheckByWorkload finds by WorkloadKey.
+	SecretCheckByWorkload = "spec.forProvider.workloadRefs"
+)
+
+// WorkloadKey of a workload. The kinds that have pod templates differ by name alone, so the group is not needed.
+func WorkloadKey(kind, name string) string { return kind + "/" + name }
 
 // PGDatabases adds the indexes of PGDatabases. It is called once, before the cache starts to hold any.
 func PGDatabases(mgr ctrl.Manager) error {
@@ -39,6 +53,37 @@ func BaoSecrets(mgr ctrl.Manager) error {
 		connect.IndexConfig: connect.ConfigKeyOf,
 		BaoSecretBySecret:   sourcesOf,
 	})
+}
+
+// SecretChecks adds the indexes of SecretChecks. It is called once, before the cache starts to hold any.
+func SecretChecks(mgr ctrl.Manager) error {
+	return add(mgr, &secretsv1alpha1.SecretCheck{}, map[string]client.IndexerFunc{
+		SecretCheckBySecret: checked(func(p secretsv1alpha1.ContractParameters) []string { return []string{p.SecretRef.Name} }),
+		SecretCheckByExternalSecret: checked(func(p secretsv1alpha1.ContractParameters) []string {
+			if p.ExternalSecretRef == nil {
+				return nil
+			}
+			return []string{p.ExternalSecretRef.Name}
+		}),
+		SecretCheckByWorkload: checked(func(p secretsv1alpha1.ContractParameters) []string {
+			keys := make([]string, len(p.WorkloadRefs))
+			for i, w := range p.WorkloadRefs {
+				keys[i] = WorkloadKey(w.Kind, w.Name)
+			}
+			return keys
+		}),
+	})
+}
+
+// checked makes an index of SecretChecks by what they ask for.
+func checked(f func(secretsv1alpha1.ContractParameters) []string) client.IndexerFunc {
+	return func(o client.Object) []string {
+		c, ok := o.(*secretsv1alpha1.SecretCheck)
+		if !ok {
+			return nil
+		}
+		return f(c.Spec.ForProvider.ContractParameters)
+	}
 }
 
 func add(mgr ctrl.Manager, o client.Object, indexes map[string]client.IndexerFunc) error {

@@ -42,6 +42,13 @@ type Options struct {
 	Terdut      *connect.Terdut
 	Credentials *credential.Store
 	Oncall      *connect.Oncall
+
+	// ExternalSecretVersions are the API versions of ExternalSecrets that contracts may name.
+	ExternalSecretVersions []string
+	// SecretGrants says that a SecretCheck is made only with a SecretAccessGrant.
+	SecretGrants bool
+	// ContractMetrics says that each SecretCheck has metrics of its own.
+	ContractMetrics bool
 }
 
 // A Kind of managed resource and how it is reconciled.
@@ -52,6 +59,8 @@ type Kind[T Object] struct {
 	Connector managed.TypedExternalConnector[T]
 	// Soon, when set, says that an object waits for something that nothing tells about, and is to be looked at again within seconds.
 	Soon func(T) bool
+	// Reconciler has what is particular to the kind. It comes after what is common.
+	Reconciler []managed.ReconcilerOption
 }
 
 // soon is how long it takes until an object is looked at again that waits for something outside.
@@ -95,7 +104,7 @@ func (k Kind[T]) options(mgr ctrl.Manager, o Options, went *gone) []managed.Reco
 	if o.MetricOptions != nil && o.MetricOptions.MRMetrics != nil {
 		opts = append(opts, managed.WithMetricRecorder(o.MetricOptions.MRMetrics))
 	}
-	return opts
+	return append(opts, k.Reconciler...)
 }
 
 // Managed starts a controller of a kind. The watches wake objects of the kind for changes elsewhere.

@@ -1,0 +1,92 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Nothing here can hold a value of a Secret, its length or a hash of it, and nothing must be added that can.
+
+// An ObservedSecret identifies the Secret that was read.
+type ObservedSecret struct {
+	Name            string `json:"name"`
+	UID             string `json:"uid"`
+	ResourceVersion string `json:"resourceVersion"`
+}
+
+// A Finding about a key.
+type Finding struct {
+	// Key that it is about; empty when it is about the contract as a whole.
+	// +optional
+	Key string `json:"key,omitempty"`
+	// Rule that it comes from.
+	Rule string `json:"rule"`
+	// Reason of it.
+	Reason string `json:"reason"`
+}
+
+// A WorkloadFinding is one thing that keeps a workload from consuming the Secret.
+type WorkloadFinding struct {
+	// Path in the pod's specification.
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// A WorkloadStatus is what was found in one workload.
+type WorkloadStatus struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	// Configured says that every chosen container consumes the Secret as the contract asks.
+	Configured bool   `json:"configured"`
+	Reason     string `json:"reason"`
+	// Containers that were looked at.
+	// +optional
+	Containers []string `json:"containers,omitempty"`
+	// Findings in the pod template.
+	// +optional
+	Findings []WorkloadFinding `json:"findings,omitempty"`
+}
+
+// A CertificateStatus tells when a certificate ends.
+type CertificateStatus struct {
+	Key      string      `json:"key"`
+	NotAfter metav1.Time `json:"notAfter"`
+}
+
+// ContractObservation is what the last evaluation of a contract found.
+type ContractObservation struct {
+	// ObservedSecret that was read.
+	// +optional
+	ObservedSecret *ObservedSecret `json:"observedSecret,omitempty"`
+	// LastCheckedTime is when the findings were made. It does not move while they stay the same.
+	// +optional
+	LastCheckedTime *metav1.Time `json:"lastCheckedTime,omitempty"`
+	// NextCheckTime is when time alone may change the findings.
+	// +optional
+	NextCheckTime *metav1.Time `json:"nextCheckTime,omitempty"`
+	// MissingKeys are the required keys that do not exist, sorted.
+	// +optional
+	MissingKeys []string `json:"missingKeys,omitempty"`
+	// Violations are all findings that make the contract fail, sorted; missing keys are among them.
+	// +optional
+	Violations []Finding `json:"violations,omitempty"`
+	// Warnings do not make the contract fail.
+	// +optional
+	Warnings []Finding `json:"warnings,omitempty"`
+	// Certificates of keys with format TLS.
+	// +optional
+	Certificates []CertificateStatus `json:"certificates,omitempty"`
+	// MissingKeyCount is whole where the list is not.
+	// +optional
+	MissingKeyCount int32 `json:"missingKeyCount"`
+	// ViolationCount is whole where the list is not.
+	// +optional
+	ViolationCount int32 `json:"violationCount"`
+	// Truncated says that a list is shorter than its count.
+	// +optional
+	Truncated bool `json:"truncated,omitempty"`
+	// WorkloadStatuses, one for each workload of the contract.
+	// +optional
+	WorkloadStatuses []WorkloadStatus `json:"workloadStatuses,omitempty"`
+	// CheckRequest that has been answered.
+	// +optional
+	CheckRequest string `json:"checkRequest,omitempty"`
+}

@@ -1,0 +1,119 @@
+package secretcheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/contract"
+	"github.com/ryuvia/provider-terdut/internal/controller/setup"
+)
+
+var (
+	checks = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "secret_contract_checks_total", Help: "Evaluations of SecretChecks by their outcome: satisfied, violated, unknown or error.",
+	}, []string{"outcome"})
+	duration = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "secret_contract_check_duration_seconds", Help: "Time that one evaluation takes, with what it reads.",
+		Buckets: prometheus.ExponentialBuckets(0.001, 4, 8),
+	})
+)
+
+// measure counts one evaluation.
+func measure(v verdict, err error, took time.Duration) {
+	outcome := "unknown"
+	switch {
+	case err != nil:
+		outcome = "error"
+	case v.satisfied.Status == contract.StatusTrue:
+		outcome = "satisfied"
+	case v.satisfied.Status == contract.StatusFalse:
+		outcome = "violated"
+	}
+	checks.WithLabelValues(outcome).Inc()
+	duration.Observe(took.Seconds())
+}
+
+// A collector tells of each check that there is when it is asked, so that one that is gone leaves no series behind.
+type collector struct {
+	kube    client.Reader
+	elected <-chan struct{}
+}
+
+var (
+	labels         = []string{"namespace", "contract"}
+	descReady      = prometheus.NewDesc("secret_contract_ready", "1 when the contract is satisfied for its current generation, else 0.", labels, nil)
+	descMissing    = prometheus.NewDesc("secret_contract_missing_keys", "Required keys that the Secret lacks.", labels, nil)
+	descViolations = prometheus.NewDesc("secret_contract_violations", "All findings that make the contract fail, also those that the status does not list.", labels, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c *collector) Describe(d chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{descReady, descMissing, descViolations} {
+		d <- desc
+	}
+}
+
+// Collect implements prometheus.Collector. A provider that stands by tells nothing: what it has in its cache is the leader's word.
+func (c *collector) Collect(m chan<- prometheus.Metric) {
+	select {
+	case <-c.elected:
+	default:
+		return
+	}
+	l := &v1alpha1.SecretCheckList{}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := c.kube.List(ctx, l); err != nil {
+		m <- prometheus.NewInvalidMetric(descReady, errors.New("cannot list SecretChecks"))
+		return
+	}
+	// An owner reference can be written by anybody, and two series of the same name would spoil the whole answer.
+	told := map[[2]string]bool{}
+	for i := range l.Items {
+		s := &l.Items[i]
+		ready := 0.0
+		if r := s.GetCondition(v1alpha1.TypeSatisfied); r.Status == corev1.ConditionTrue && r.ObservedGeneration == s.Generation {
+			ready = 1
+		}
+		name := contractOf(s)
+		if told[[2]string{s.Namespace, name}] {
+			continue
+		}
+		told[[2]string{s.Namespace, name}] = true
+		m <- prometheus.MustNewConstMetric(descReady, prometheus.GaugeValue, ready, s.Namespace, name)
+		m <- prometheus.MustNewConstMetric(descMissing, prometheus.GaugeValue, float64(s.Status.AtProvider.MissingKeyCount), s.Namespace, name)
+		m <- prometheus.MustNewConstMetric(descViolations, prometheus.GaugeValue, float64(s.Status.AtProvider.ViolationCount), s.Namespace, name)
+	}
+}
+
+// contractOf is the name that people know a check by: that of the contract that it is composed for, which can have one check only.
+func contractOf(s *v1alpha1.SecretCheck) string {
+	if ref := metav1.GetControllerOf(s); ref != nil {
+		return ref.Name
+	}
+	return "SecretCheck/" + s.Name
+}
+
+// registerMetrics once for the process.
+func registerMetrics(mgr ctrl.Manager, o setup.Options) error {
+	cs := []prometheus.Collector{checks, duration}
+	if o.ContractMetrics {
+		cs = append(cs, &collector{kube: mgr.GetClient(), elected: mgr.Elected()})
+	}
+	for _, c := range cs {
+		if err := metrics.Registry.Register(c); err != nil {
+			return fmt.Errorf("cannot register metrics of SecretChecks: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package secretcheck
+
+import (
+	"context"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/contract"
+	"github.com/ryuvia/provider-terdut/internal/contract/consume"
+)
+
+// workloadObjects are the kinds that have a pod template, by kind. An object of each is made anew for each use.
+var workloadObjects = map[string]func() client.Object{
+	"Deployment":  func() client.Object { return &appsv1.Deployment{} },
+	"StatefulSet": func() client.Object { return &appsv1.StatefulSet{} },
+	"DaemonSet":   func() client.Object { return &appsv1.DaemonSet{} },
+	"Job":         func() client.Object { return &batchv1.Job{} },
+	"CronJob":     func() client.Object { return &batchv1.CronJob{} },
+}
+
+func templateOf(o client.Object) *corev1.PodTemplateSpec {
+	switch w := o.(type) {
+	case *appsv1.Deployment:
+		return &w.Spec.Template
+	case *appsv1.StatefulSet:
+		return &w.Spec.Template
+	case *appsv1.DaemonSet:
+		return &w.Spec.Template
+	case *batchv1.Job:
+		return &w.Spec.Template
+	case *batchv1.CronJob:
+		return &w.Spec.JobTemplate.Spec.Template
+	}
+	return nil
+}
+
+// checkWorkloads says whether each workload consumes the Secret. One that must not be read leaves the whole unknown, one that does not
+// makes it false: what is known to be wrong counts more.
+func (e *evaluation) checkWorkloads(ctx context.Context) error {
+	if len(e.spec.Workloads) == 0 {
+		return nil
+	}
+	negative, unknown := contract.ReasonNone, contract.ReasonNone
+	for _, w := range e.spec.Workloads {
+		o := workloadObjects[w.Kind]()
+		s := v1alpha1.WorkloadStatus{APIVersion: w.APIVersion, Kind: w.Kind, Name: w.Name}
+		err := e.live.Get(ctx, types.NamespacedName{Namespace: e.mg.Namespace, Name: w.Name}, o)
+		switch {
+		case kerrors.IsForbidden(err), kerrors.IsUnauthorized(err):
+			unknown = contract.ReasonWorkloadAccessDenied
+			s.Reason = unknown.String()
+		case kerrors.IsNotFound(err):
+			negative = contract.ReasonWorkloadNotFound
+			s.Reason = negative.String()
+		case err != nil:
+			return errRead(w.Kind, w.Name, err)
+		default:
+			r := consume.Check(templateOf(o), consume.Target{
+				Secret: e.spec.Secret, Rules: e.spec.Rules, Containers: w.Containers,
+				IncludeInitContainers: w.IncludeInitContainers, Consumption: w.Consumption,
+			})
+			if !r.Configured && negative == contract.ReasonNone {
+				negative = r.Reason
+			}
+			project(&s, r)
+		}
+		e.workloads = append(e.workloads, s)
+	}
+	switch {
+	case negative != contract.ReasonNone:
+		e.conditions.WorkloadsConfigured = e.no(negative)
+	case unknown != contract.ReasonNone:
+		e.conditions.WorkloadsConfigured = e.unknown(unknown)
+	default:
+		e.conditions.WorkloadsConfigured = e.yes(contract.ReasonRulesSatisfied)
+	}
+	return nil
+}
+
+func project(s *v1alpha1.WorkloadStatus, r consume.Result) {
+	s.Configured, s.Reason, s.Containers = r.Configured, r.Reason.String(), r.Containers
+	for _, f := range r.Findings {
+		s.Findings = append(s.Findings, v1alpha1.WorkloadFinding{Path: f.Path, Reason: f.Reason.String()})
+	}
+	// All workloads share the bound of one list: 32 of them with 64 findings each would be a status that nobody reads.
+	s.Findings = slices.Clip(s.Findings[:min(len(s.Findings), maxWorkloadFindings)])
+}
+
+// maxWorkloadFindings is how many findings are published of one workload.
+const maxWorkloadFindings = 8
