@@ -50,6 +50,10 @@ func Packages() []Package {
 		{Name: "provider-terdut", Root: "package", Include: []string{"crossplane.yaml", "crds"}, Main: "cmd/provider"},
 		{Name: "function-tenant", Root: "functions/tenant/package", Include: []string{"crossplane.yaml"}, Main: "functions/tenant"},
 		{Name: "function-terdutserver", Root: "functions/terdutserver/package", Include: []string{"crossplane.yaml"}, Main: "functions/terdutserver"},
+		{
+			Name: "function-secretcontract", Root: "functions/secretcontract/package", Include: []string{"crossplane.yaml"},
+			Main: "functions/secretcontract",
+		},
 		{Name: "configuration-terdut", Root: "package/configuration", Include: []string{"."}},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"google.golang.org/protobuf/types/known/structpb"
 	kjson "sigs.k8s.io/json"
@@ -45,10 +47,18 @@ func DecodeStrict(s *structpb.Struct, into any) error {
 
 // withPath puts the path of a field of the wrong type first. What was found is named by its type alone.
 func withPath(err error) error {
-	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && te.Field != "" {
-		return fmt.Errorf("%s: must be %s, not %s", te.Field, jsonType(te.Type), te.Value)
+	te, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok || te.Field == "" {
+		return err
 	}
-	return err
+	// The decoder also names embedded Go structs, which no manifest has. Fields of the API begin with a small letter.
+	var path []string
+	for part := range strings.SplitSeq(te.Field, ".") {
+		if part != "" && !unicode.IsUpper(rune(part[0])) {
+			path = append(path, part)
+		}
+	}
+	return fmt.Errorf("%s: must be %s, not %s", strings.Join(path, "."), jsonType(te.Type), te.Value)
 }
 
 // jsonType is what a Go type is called in a manifest.

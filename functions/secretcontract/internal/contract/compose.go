@@ -1,0 +1,155 @@
+// Package contract decides what a SecretContract is composed of, which is one SecretCheck, and takes over its answer.
+//
+// An answer counts only when it is about this generation of the contract: the check echoes it. Until then every condition is Unknown,
+// because what was found for an older spec says nothing about this one. The function never sees a Secret.
+package contract
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/types/known/structpb"
+	corev1 "k8s.io/api/core/v1"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
+	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
+)
+
+// ResourceCheck is the composition resource name of the SecretCheck.
+const ResourceCheck = "check"
+
+// fields of a contract's spec that its check takes over as they are.
+var fields = []string{"secretRef", "requiredKeys", "externalSecretRef", "workloadRefs", "injection", "rotation", "policy", "checkRequest"}
+
+// conditions that a contract takes over from its check, in this order.
+var conditions = []xpv2.ConditionType{
+	secretsv1alpha1.TypeSecretExists, secretsv1alpha1.TypeKeysValid, secretsv1alpha1.TypeExternalSecretReady,
+	secretsv1alpha1.TypeWorkloadsConfigured, secretsv1alpha1.TypeRotationPolicySatisfied, secretsv1alpha1.TypeSatisfied,
+}
+
+type check = composite.Object[secretsv1alpha1.SecretCheckSpec, secretsv1alpha1.SecretCheckStatus]
+
+// Compose a SecretContract. It also says whether its check has answered for this generation. An error names the field that cannot be
+// understood; nothing may change then.
+func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*composite.Composition, bool, error) {
+	subject, err := composite.SubjectOf(xr)
+	if err != nil {
+		return nil, false, err
+	}
+	spec := xr.GetFields()["spec"].GetStructValue()
+	if err := understood(spec); err != nil {
+		return nil, false, err
+	}
+	c, err := composite.Observe[secretsv1alpha1.SecretCheckSpec, secretsv1alpha1.SecretCheckStatus](observed, ResourceCheck, secretsv1alpha1.SecretCheckKind)
+	if err != nil {
+		return nil, false, err
+	}
+
+	manifest, err := render(spec, subject.Generation)
+	if err != nil {
+		return nil, false, err
+	}
+	answered := c != nil && answers(c, subject.Generation)
+	ready := answered && c.Status.GetCondition(secretsv1alpha1.TypeSatisfied).Status == corev1.ConditionTrue
+	out := &composite.Composition{
+		Resources: map[string]composite.Resource{ResourceCheck: {Manifest: manifest, Ready: ready}},
+		Ready:     ready,
+	}
+	if !answered {
+		out.Conditions = unanswered()
+		out.Status = before(xr)
+		return out, false, nil
+	}
+	for _, t := range conditions {
+		a := c.Status.GetCondition(t)
+		out.Conditions = append(out.Conditions, composite.Condition{Type: string(t), Status: a.Status, Reason: string(a.Reason), Message: a.Message})
+	}
+	// The raw answer, because it holds what this version may not know yet.
+	out.Status = map[string]any{}
+	for k, v := range observed[ResourceCheck].GetFields()["status"].GetStructValue().GetFields()["atProvider"].GetStructValue().AsMap() {
+		if k != "contractGeneration" {
+			out.Status[k] = v
+		}
+	}
+	out.Status["observedGeneration"] = composite.AnsweredGeneration(xr, subject.Generation, ready)
+	return out, true, nil
+}
+
+// understood is an error when the spec holds what this version does not know: a rule that is passed over is not checked.
+func understood(spec *structpb.Struct) error {
+	known := composite.Pick(spec, fieldsOf(spec)...)
+	if err := composite.DecodeStrict(known, &v1alpha1.SecretContractSpec{}); err != nil {
+		return fmt.Errorf("spec.%w", err)
+	}
+	if _, ok := spec.GetFields()["secretRef"]; !ok {
+		return fmt.Errorf("spec.secretRef: required")
+	}
+	return nil
+}
+
+// fieldsOf are all fields of a spec but Crossplane's own.
+func fieldsOf(spec *structpb.Struct) []string {
+	var out []string
+	for f := range spec.GetFields() {
+		switch f {
+		case "crossplane", "claimRef", "resourceRefs", "compositionRef", "compositionRevisionRef", "compositionSelector", "compositionUpdatePolicy", "compositionRevisionSelector":
+		default:
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// render the SecretCheck. Crossplane names it, with a name that is free.
+func render(spec *structpb.Struct, generation int64) (*structpb.Struct, error) {
+	forProvider := composite.Pick(spec, fields...)
+	forProvider.Fields["contractGeneration"] = structpb.NewNumberValue(float64(generation))
+	out, err := structpb.NewStruct(map[string]any{
+		"apiVersion": secretsv1alpha1.SchemeGroupVersion.String(),
+		"kind":       secretsv1alpha1.SecretCheckKind,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot render SecretCheck: %w", err)
+	}
+	out.Fields["spec"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{"forProvider": structpb.NewStructValue(forProvider)}})
+	return out, nil
+}
+
+// answers says whether what a check says is about this generation of the contract, and about what it is asked now.
+func answers(c *check, generation int64) bool {
+	a := composite.Answers{Generation: c.Metadata.Generation, Status: c.Status.ManagedResourceStatus}
+	for _, t := range conditions {
+		if _, current := a.Get(t); !current {
+			return false
+		}
+	}
+	return c.Spec.ForProvider.ContractGeneration == generation && c.Status.AtProvider.ContractGeneration == generation &&
+		c.Status.AtProvider.CheckRequest == c.Spec.ForProvider.CheckRequest
+}
+
+// unanswered are the conditions of a contract that nobody has looked at yet.
+func unanswered() []composite.Condition {
+	out := make([]composite.Condition, 0, len(conditions))
+	for _, t := range conditions {
+		out = append(out, composite.Condition{
+			Type: string(t), Status: corev1.ConditionUnknown, Reason: v1alpha1.ReasonNotChecked, Message: "The provider has not answered for this generation yet.",
+		})
+	}
+	return out
+}
+
+// before is the status that the contract has, without Crossplane's part: it stays, with the generation that it is about, until there is
+// another.
+func before(xr *structpb.Struct) map[string]any {
+	out := map[string]any{}
+	for k, v := range xr.GetFields()["status"].GetStructValue().AsMap() {
+		switch k {
+		case "conditions", "crossplane", "claimConditionTypes", "connectionDetails":
+		default:
+			out[k] = v
+		}
+	}
+	return out
+}
