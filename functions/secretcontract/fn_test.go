@@ -273,7 +273,7 @@ func FuzzInput(f *testing.F) {
 	f.Fuzz(func(t *testing.T, contract, check []byte) {
 		x, c := &structpb.Struct{}, &structpb.Struct{}
 		if protojson.Unmarshal(contract, x) != nil || protojson.Unmarshal(check, c) != nil {
-			t.Skip()
+			return
 		}
 		run(t, request(x, c))
 	})

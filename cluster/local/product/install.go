@@ -49,6 +49,7 @@ func (p *Product) install(ctx context.Context, ref string) error {
 			"tenants.terdut.ryuvia.com", "terdutservers.terdut.ryuvia.com",
 			"bootstraps.oncall.terdut.ryuvia.com", "teams.oncall.terdut.ryuvia.com", "providerconfigs.oncall.terdut.ryuvia.com",
 			"pgdatabases.postgresql.terdut.ryuvia.com", "baosecrets.openbao.terdut.ryuvia.com",
+			"secretcontracts.terdut.ryuvia.com", "secretchecks.secrets.terdut.ryuvia.com", "secretaccessgrants.secrets.terdut.ryuvia.com",
 			"clusterproviderconfigs.postgresql.terdut.ryuvia.com", "clusterproviderconfigs.openbao.terdut.ryuvia.com",
 		} {
 			if err := p.served(ctx, name); err != nil {
@@ -76,7 +77,7 @@ func (p *Product) packagesHealthy(ctx context.Context) error {
 	for i := range configurations.Items {
 		all = append(all, &configurations.Items[i])
 	}
-	if len(providers.Items)+len(functions.Items)+len(configurations.Items) < len(images.Packages()) {
+	if len(all) < len(images.Packages()) {
 		for _, k := range all {
 			if c := k.GetCondition(pkgv1.TypeInstalled); c.Status != corev1.ConditionTrue {
 				return fmt.Errorf("package %s is not installed: %s %s", k.GetName(), c.Reason, c.Message)

@@ -37,6 +37,7 @@ const (
 	Provider             = "provider-terdut"
 	FunctionTenant       = "function-tenant"
 	FunctionTerdutServer = "function-terdutserver"
+	FunctionContract     = "function-secretcontract"
 	Configuration        = "configuration-terdut"
 )
 
@@ -136,6 +137,7 @@ func (p *Product) start(ctx context.Context) error {
 			Provider:             {Args: p.options.ProviderArgs, Env: []string{"HTTP_PROXY=" + p.Servers.ProxyURL().String()}},
 			FunctionTenant:       {Args: p.options.FunctionArgs},
 			FunctionTerdutServer: {Args: p.options.FunctionArgs},
+			FunctionContract:     {Args: p.options.FunctionArgs},
 		},
 	})
 	if err != nil {

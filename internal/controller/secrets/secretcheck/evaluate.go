@@ -12,6 +12,7 @@ import (
 
 	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/contract"
+	"github.com/ryuvia/provider-terdut/internal/contract/declared"
 )
 
 // A verdict is what one evaluation found. It holds no value of a Secret.
@@ -30,7 +31,7 @@ type verdict struct {
 // evaluate looks at everything that the check is about, in the order in which each depends on the one before. An error is a fault of the
 // API server: what it kept from being looked at is Unknown.
 func (e *external) evaluate(ctx context.Context, mg *v1alpha1.SecretCheck) (verdict, error) {
-	e1 := &evaluation{external: e, mg: mg, spec: specOf(mg.Spec.ForProvider.ContractParameters, e.versions)}
+	e1 := &evaluation{external: e, mg: mg, spec: declared.Spec(mg.Spec.ForProvider.ContractParameters, e.versions)}
 	err := e1.run(ctx)
 	e1.satisfied = e1.conditions.Satisfied(mg.Generation, e1.spec.Policy)
 	return e1.verdict, err

@@ -16,6 +16,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/contract/declared"
 )
 
 func externalSecretObject(mods ...func(map[string]any)) *unstructured.Unstructured {
@@ -53,7 +54,7 @@ func TestObserve(t *testing.T) {
 		s.OwnerReferences = []metav1.OwnerReference{{APIVersion: esV1, Kind: kindExternalSecret, Name: "source", UID: "es-uid", Controller: &yes}}
 	})
 	rotated := func(at time.Time) *corev1.Secret {
-		return secret(func(s *corev1.Secret) { s.Annotations = map[string]string{RotatedAt: at.Format(time.RFC3339)} })
+		return secret(func(s *corev1.Secret) { s.Annotations = map[string]string{declared.RotatedAt: at.Format(time.RFC3339)} })
 	}
 	withES := func(c *v1alpha1.SecretCheck) {
 		c.Spec.ForProvider.ExternalSecretRef = &v1alpha1.ExternalSecretReference{Name: "source", APIVersion: esV1}
@@ -230,7 +231,7 @@ func TestDeadlines(t *testing.T) {
 	age := "24h"
 	mg := check(func(c *v1alpha1.SecretCheck) { c.Spec.ForProvider.Rotation = &v1alpha1.RotationPolicy{MaxAge: &age} })
 	b := newBench(t, secret(func(s *corev1.Secret) {
-		s.Annotations = map[string]string{RotatedAt: noon.Add(-24*time.Hour + 30*time.Second).Format(time.RFC3339)}
+		s.Annotations = map[string]string{declared.RotatedAt: noon.Add(-24*time.Hour + 30*time.Second).Format(time.RFC3339)}
 	}))
 	if err := b.look(t, mg); err != nil {
 		t.Fatal(err)

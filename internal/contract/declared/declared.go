@@ -1,4 +1,5 @@
-package secretcheck
+// Package declared translates contracts as the API holds them into what the validator takes.
+package declared
 
 import (
 	"time"
@@ -10,8 +11,8 @@ import (
 // RotatedAt is the annotation that tells when a Secret's content was made, unless a contract names another.
 const RotatedAt = "terdut.ryuvia.com/rotated-at"
 
-// specOf translates what the API holds for the validator, which looks at it again: not everything that must hold fits a schema.
-func specOf(p v1alpha1.ContractParameters, versions []string) contract.Spec {
+// Spec translates what the API holds for the validator, which looks at it again: not everything that must hold fits a schema.
+func Spec(p v1alpha1.ContractParameters, versions []string) contract.Spec {
 	s := contract.Spec{Secret: p.SecretRef.Name, SupportedExternalSecretVersions: versions}
 	for _, k := range p.RequiredKeys {
 		s.Rules = append(s.Rules, ruleOf(k))
