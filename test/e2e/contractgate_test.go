@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
+	"github.com/ryuvia/provider-terdut/cluster/local/toolchain"
+)
+
+// gate runs the script of the examples and returns its exit code and what it said.
+func gate(t *testing.T, ns, name, seconds string) (int, string) {
+	t.Helper()
+	tools, err := toolchain.Ensure(t.Context(), []string{toolchain.Kubectl}, os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := osexec.CommandContext(t.Context(), filepath.Join("..", "..", "examples", "gates", "wait-for-contract.sh"), ns, name, seconds)
+	bin := t.TempDir()
+	if err := os.Symlink(tools[toolchain.Kubectl], filepath.Join(bin, "kubectl")); err != nil {
+		t.Fatal(err)
+	}
+	c.Env = append(os.Environ(), "KUBECONFIG="+p.Plane.Kubeconfig, "PATH="+bin+":"+os.Getenv("PATH"))
+	out, err := c.CombinedOutput()
+	if exit := (*osexec.ExitError)(nil); errors.As(err, &exit) {
+		return exit.ExitCode(), string(out)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return 0, string(out)
+}
+
+// workload that names a contract.
+func workload(ns, contract string) *appsv1.Deployment {
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ns, GenerateName: "api-", Labels: map[string]string{"terdut.ryuvia.com/contract": contract}}}
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "api"}}
+	d.Spec.Template.Labels = d.Spec.Selector.MatchLabels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "api", Image: "api"}}
+	return d
+}
+
+// TestContractGates holds that neither the script nor the admission policy of the examples lets anything in by an answer that is not about
+// the contract as it is now.
+func TestContractGates(t *testing.T) {
+	t.Parallel()
+	ns, empty := namespace(t), namespace(t)
+	if err := p.ApplyFile(t.Context(), "examples/gates/admission-policy.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	admitted := func(ns string) error {
+		err := p.Client.Create(context.Background(), workload(ns, "orders"), client.DryRunAll)
+		if err != nil && !strings.Contains(err.Error(), "terdut-contract") {
+			t.Fatalf("refused for another reason: %v", err)
+		}
+		return err
+	}
+
+	const rules = "  requiredKeys: [{name: password, minLength: 4}]\n"
+	u := contract(t, ns, rules)
+	says(t, u, "Satisfied", "False SecretNotFound")
+	eventually(t, "the policy to be in force", func(context.Context) error {
+		if admitted(ns) == nil {
+			return errors.New("a workload was let in whose contract has no Secret")
+		}
+		return nil
+	})
+	if err := admitted(empty); err == nil {
+		t.Error("a workload was let in where nobody has a contract")
+	}
+	if code, said := gate(t, ns, "orders", "3"); code != 1 || !strings.Contains(said, "SecretNotFound") {
+		t.Errorf("gate without a Secret: got exit code %d and %q, want 1 and the reason", code, said)
+	}
+	if code, said := gate(t, ns, "nobody", "3"); code != 2 {
+		t.Errorf("gate of no contract: got exit code %d and %q, want 2", code, said)
+	}
+
+	writeSecret(t, ns, map[string]string{"password": "long-enough"}, nil)
+	if code, said := gate(t, ns, "orders", "120"); code != 0 {
+		t.Errorf("gate of a satisfied contract: got exit code %d and %q, want 0", code, said)
+	}
+	says(t, u, "Satisfied", "True RulesSatisfied")
+	if err := admitted(ns); err != nil {
+		t.Errorf("a workload was refused whose contract is satisfied: %v", err)
+	}
+
+	// While nobody answers, the answer of before is not taken for one about the contract as it is now.
+	l := &secretsv1alpha1.SecretCheckList{}
+	if err := p.Client.List(t.Context(), l, client.InNamespace(ns)); err != nil || len(l.Items) != 1 {
+		t.Fatalf("got %d SecretChecks (error %v), want 1", len(l.Items), err)
+	}
+	c := &l.Items[0]
+	pause := func(v string) {
+		t.Helper()
+		change(t, client.ObjectKeyFromObject(c), c, func() { metav1.SetMetaDataAnnotation(&c.ObjectMeta, "crossplane.io/paused", v) })
+	}
+	pause("true")
+	contract(t, ns, "  requiredKeys: [{name: password, minLength: 5}]\n")
+	if err := admitted(ns); err == nil {
+		t.Error("a workload was let in by an answer about an older contract")
+	}
+	if code, said := gate(t, ns, "orders", "5"); code != 1 {
+		t.Errorf("gate while nobody answers: got exit code %d and %q, want 1", code, said)
+	}
+	pause("false")
+	if code, said := gate(t, ns, "orders", "120"); code != 0 {
+		t.Errorf("gate with an answer: got exit code %d and %q, want 0", code, said)
+	}
+	if err := admitted(ns); err != nil {
+		t.Errorf("a workload was refused whose contract is satisfied: %v", err)
+	}
+}
