@@ -31,7 +31,7 @@ var controllers = []string{
 }
 
 // startAPIServer starts etcd and kube-apiserver and writes the administrator's kubeconfig.
-func (p *Plane) startAPIServer(ctx context.Context) error {
+func (p *Plane) startAPIServer(ctx context.Context, more []string) error {
 	ports, err := freePorts(3)
 	if err != nil {
 		return err
@@ -57,20 +57,20 @@ func (p *Plane) startAPIServer(ctx context.Context) error {
 	}
 	p.ready("etcd")
 
-	server, err := p.run(toolchain.KubeAPIServer, toolchain.KubeAPIServer, nil,
-		"--etcd-servers="+etcdURL,
+	server, err := p.run(toolchain.KubeAPIServer, toolchain.KubeAPIServer, nil, append([]string{
+		"--etcd-servers=" + etcdURL,
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
 		// A loopback address is no valid endpoint of the kubernetes Service, which nothing here uses.
 		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.0.0.0/24",
-		"--tls-cert-file="+keys.cert, "--tls-private-key-file="+keys.key,
-		"--token-auth-file="+keys.tokens,
+		"--tls-cert-file=" + keys.cert, "--tls-private-key-file=" + keys.key,
+		"--token-auth-file=" + keys.tokens,
 		"--authorization-mode=RBAC",
 		// It would refuse pods of namespaces whose ServiceAccount does not exist yet; there are no pods.
 		"--disable-admission-plugins=ServiceAccount",
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-signing-key-file="+keys.serviceAccount, "--service-account-key-file="+keys.serviceAccount,
-	)
+		"--service-account-signing-key-file=" + keys.serviceAccount, "--service-account-key-file=" + keys.serviceAccount,
+	}, more...)...)
 	if err != nil {
 		return err
 	}

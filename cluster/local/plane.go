@@ -55,6 +55,8 @@ type Options struct {
 	Progress io.Writer
 	// Postgres are options of the PostgreSQL server. Its default folder is postgres in Dir.
 	Postgres postgres.Options
+	// APIServerArgs are flags of kube-apiserver beside those that it is run with.
+	APIServerArgs []string
 }
 
 // A Plane is a running control plane.
@@ -116,7 +118,7 @@ func Start(ctx context.Context, o Options) (*Plane, error) {
 // start the parts, each as soon as what it needs is there.
 func (p *Plane) start(ctx context.Context, o Options) error {
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return p.startControlPlane(gctx) })
+	g.Go(func() error { return p.startControlPlane(gctx, o) })
 	g.Go(func() error {
 		if o.Postgres.Dir == "" {
 			o.Postgres.Dir = filepath.Join(p.Dir, "postgres")
@@ -143,8 +145,8 @@ func (p *Plane) start(ctx context.Context, o Options) error {
 }
 
 // startControlPlane starts what belongs to Kubernetes.
-func (p *Plane) startControlPlane(ctx context.Context) error {
-	if err := p.startAPIServer(ctx); err != nil {
+func (p *Plane) startControlPlane(ctx context.Context, o Options) error {
+	if err := p.startAPIServer(ctx, o.APIServerArgs); err != nil {
 		return err
 	}
 	scheme := runtime.NewScheme()

@@ -1,0 +1,88 @@
+// Package grants proves what must hold where the authors of contracts are not trusted (--secret-authorization=grants), on a control plane of
+// its own: what the provider reads of Secrets is taken from the API server's audit log.
+package grants
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/ryuvia/provider-terdut/cluster/local"
+	"github.com/ryuvia/provider-terdut/cluster/local/product"
+)
+
+const (
+	// patience is how long anything may take on a machine that does other things too.
+	patience = 4 * time.Minute
+	// providerUser is the provider to the API server.
+	providerUser = "system:serviceaccount:" + local.SystemNamespace + ":provider-terdut"
+)
+
+// auditPolicy logs what the provider asks of Secrets: answers to lists whole, of which the kind matters, and of the rest who and what.
+const auditPolicy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: RequestResponse
+  users: ["` + providerUser + `"]
+  verbs: [list]
+  resources: [{group: "", resources: [secrets]}]
+- level: Metadata
+  users: ["` + providerUser + `"]
+  resources: [{group: "", resources: [secrets]}]
+- level: None
+`
+
+var (
+	p        *product.Product
+	auditLog string
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	flag.Parse()
+	ctrl.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	dir, err := os.MkdirTemp("", "terdut-grants-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot create state folder:", err)
+		return 1
+	}
+	policy := filepath.Join(dir, "audit.yaml")
+	auditLog = filepath.Join(dir, "audit.log")
+	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
+		fmt.Fprintln(os.Stderr, "cannot write audit policy:", err)
+		return 1
+	}
+	p, err = product.Start(ctx, product.Options{
+		Plane: local.Options{
+			Dir: filepath.Join(dir, "plane"), Keep: true, Progress: os.Stderr,
+			APIServerArgs: []string{"--audit-policy-file=" + policy, "--audit-log-path=" + auditLog, "--audit-log-mode=blocking"},
+		},
+		ProviderArgs: []string{"--poll-interval=2s", "--secret-authorization=grants"},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot start the product:", err)
+		return 1
+	}
+	defer p.Stop()
+	code := m.Run()
+	if code == 0 {
+		_ = os.RemoveAll(dir)
+	} else {
+		fmt.Fprintln(os.Stderr, "logs are in", p.Plane.Logs)
+	}
+	return code
+}
