@@ -78,6 +78,8 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer p.Stop()
+	// From here on an interrupt ends the tests at once, and every process of the plane with them.
+	stop()
 	code := m.Run()
 	if code == 0 {
 		_ = os.RemoveAll(dir)
