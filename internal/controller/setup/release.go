@@ -2,11 +2,14 @@ package setup
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -54,4 +57,43 @@ func Release(mg Object, kind string, r event.Recorder, l logging.Logger, cause e
 	l.Info(message, "namespace", mg.GetNamespace(), "name", mg.GetName(), "external-name", meta.GetExternalName(mg), "cause", cause.Error())
 	released.WithLabelValues(kind).Inc()
 	r.Event(mg, event.Event{Type: event.TypeWarning, Reason: reasonReleased, Message: message + ": " + cause.Error()})
+}
+
+// patience is how long a server may not answer before an object goes without it that could go.
+const patience = 15 * time.Second
+
+// Patience remembers since when servers have not answered for objects that are being deleted. An object which may be let go because the way
+// to its server goes as well is not at the first failure: the server may only have missed one call.
+type Patience struct {
+	// Limit replaces the usual time, in tests.
+	Limit time.Duration
+
+	mu    sync.Mutex
+	since map[types.UID]time.Time
+}
+
+// Over is true when a server has not answered for an object for long enough.
+func (p *Patience) Over(mg Object) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.since == nil {
+		p.since = map[types.UID]time.Time{}
+	}
+	since, ok := p.since[mg.GetUID()]
+	if !ok {
+		since = time.Now()
+		p.since[mg.GetUID()] = since
+	}
+	limit := p.Limit
+	if limit == 0 {
+		limit = patience
+	}
+	return time.Since(since) >= limit
+}
+
+// Forget an object, because it goes or its server answers.
+func (p *Patience) Forget(mg Object) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.since, mg.GetUID())
 }

@@ -54,6 +54,9 @@ type world struct {
 	store      *credential.Store
 	events     *events
 
+	// patience with a server that does not answer, when it is another than the usual one. It takes effect with the next life.
+	patience time.Duration
+
 	mu sync.Mutex
 	// writes counts what this life wrote, to the server and to Secrets. The provider dies at write number dieAt, before it or after it.
 	writes int
@@ -103,7 +106,7 @@ func (w *world) restart() {
 		c.WrapTransport = func(base http.RoundTripper) http.RoundTripper { return &wire{world: w, base: base} }
 	}
 	o := setup.Options{
-		ControlPlane: "here", Secrets: secrets, Terdut: t, Credentials: w.store,
+		ControlPlane: "here", Secrets: secrets, Terdut: t, Credentials: w.store, Patience: w.patience,
 		Oncall: connect.NewOncall(kube, secrets, w.store, t, nil),
 	}
 	w.bootstraps = bootstrap.NewConnector(o, kube, kube, w.events)

@@ -14,6 +14,7 @@ import (
 
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
 	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/test/terdutserver"
 )
@@ -208,3 +209,25 @@ func (w *world) credentials() []corev1.Secret {
 }
 
 var _ = connect.KindProviderConfig
+
+// dropTeam deletes a team by hand, with all that belongs to it.
+func (w *world) dropTeam(id int64) {
+	w.t.Helper()
+	key, err := w.server.AddAdmin(context.Background(), "by-hand")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cl, err := terdut.New(terdut.Config{Endpoint: w.server.URL(), Token: terdut.Secret(key)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := cl.DeleteTeam(context.Background(), id); err != nil {
+		w.t.Fatal(err)
+	}
+	err = w.server.Edit(context.Background(), func(s *terdutserver.State) {
+		s.Users, s.Keys = s.Users[:len(s.Users)-1], s.Keys[:len(s.Keys)-1]
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
 	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/internal/connect/credential"
-	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
 // Reasons of events.
@@ -202,9 +201,4 @@ func (e *external) revoke(ctx context.Context, mg *v1alpha1.Bootstrap, cl *terdu
 	}
 	e.cred.RetiredKeyID, e.cred.Lost, e.cred.CABundle = 0, "", e.caBundle
 	return e.store.Save(ctx, e.cred)
-}
-
-// released tells that the server was left as it is.
-func (e *external) released(mg *v1alpha1.Bootstrap, cause error) {
-	setup.Release(mg, v1alpha1.BootstrapKind, e.recorder, e.log, cause)
 }

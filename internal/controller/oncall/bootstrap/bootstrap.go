@@ -90,6 +90,7 @@ type connector struct {
 	live     client.Reader
 	recorder event.Recorder
 	log      logging.Logger
+	patience *setup.Patience
 }
 
 // NewConnector returns what connects Bootstraps to their servers.
@@ -98,7 +99,10 @@ func NewConnector(o setup.Options, kube client.Client, live client.Reader, r eve
 	if log == nil {
 		log = logging.NewNopLogger()
 	}
-	return &connector{terdut: o.Terdut, store: o.Credentials, secrets: o.Secrets, kube: kube, live: live, recorder: r, log: log}
+	return &connector{
+		terdut: o.Terdut, store: o.Credentials, secrets: o.Secrets, kube: kube, live: live, recorder: r, log: log,
+		patience: &setup.Patience{Limit: o.Patience},
+	}
 }
 
 func (c *connector) Connect(ctx context.Context, mg *v1alpha1.Bootstrap) (managed.TypedExternalClient[*v1alpha1.Bootstrap], error) {

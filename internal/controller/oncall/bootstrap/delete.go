@@ -14,6 +14,7 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/internal/controller/index"
 	"github.com/ryuvia/provider-terdut/internal/controller/owner"
+	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
 // observeDeleted says whether there is anything left: as long as there is a credential, there is.
@@ -42,19 +43,29 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.Bootstrap) (managed.
 		return managed.ExternalDelete{}, e.retain(ctx, mg)
 	}
 	err := e.remove(ctx, mg)
-	switch {
-	case terdut.IsUnavailable(err), terdut.IsNotAPI(err):
-		// What it was needed for is going as well. The way in is kept, should the server come back.
-		e.released(mg, err)
+	if deadKey(err) && e.cred.Pending == deletion {
+		// A key goes with its account.
+		err = nil
+	}
+	noWay := terdut.IsUnavailable(err) || terdut.IsNotAPI(err) || terdut.IsUnauthorized(err)
+	if noWay && e.patience.Over(mg) {
+		// All that needed the account has gone. The way in is kept, should the server come back.
+		setup.Release(mg, v1alpha1.BootstrapKind, e.recorder, e.log, err)
+		e.patience.Forget(mg)
 		return managed.ExternalDelete{}, e.retain(ctx, mg)
-	case terdut.IsUnauthorized(err):
-		// The account is not there any more, or nobody can get at it with this key.
-		e.released(mg, err)
-	case err != nil:
+	}
+	if err != nil {
 		return managed.ExternalDelete{}, e.fail(mg, err)
 	}
+	e.patience.Forget(mg)
 	return managed.ExternalDelete{}, e.store.Delete(ctx, e.cred)
 }
+
+// deletion is pending on the server from just before it is asked for.
+const deletion = "deletion"
+
+// deadKey is true when the server does not know a key, or its account.
+func deadKey(err error) bool { return terdut.IsUnauthorized(err) || terdut.IsNotFound(err) }
 
 func (e *external) retain(ctx context.Context, mg *v1alpha1.Bootstrap) error {
 	if !e.cred.Complete() && e.cred.AdminToken == "" {
@@ -88,6 +99,12 @@ func (e *external) remove(ctx context.Context, mg *v1alpha1.Bootstrap) error {
 		}
 		id = a.ID
 	}
+	if e.cred.Pending != deletion {
+		e.cred.Pending = deletion
+		if err := e.store.Save(ctx, e.cred); err != nil {
+			return err
+		}
+	}
 	if e.cred.Joined {
 		err = cl.DeleteServiceAccountKey(ctx, id, e.cred.KeyID)
 	} else {
@@ -97,6 +114,12 @@ func (e *external) remove(ctx context.Context, mg *v1alpha1.Bootstrap) error {
 		return err
 	}
 	e.tell(mg, reasonDeleted, "service account %d is deleted, or has lost its key where somebody else made it", id)
+	// Nobody will look again, so this is to be certain.
+	if _, err := cl.ServiceAccountKeys(ctx, id); err == nil {
+		return connect.WithReason(fmt.Errorf("service account %d is still there after it was deleted", id), v1alpha1.ReasonUnreachable)
+	} else if !deadKey(err) {
+		return err
+	}
 	return nil
 }
 

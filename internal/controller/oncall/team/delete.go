@@ -33,11 +33,15 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.Team) (managed.Exter
 	if err == nil {
 		err = e.remove(ctx, mg)
 	}
+	if !noWay(err) {
+		e.patience.Forget(mg)
+	}
 	switch s := (*stopError)(nil); {
 	case err == nil:
-	case lost && noWay(err):
+	case lost && noWay(err) && (e.wait != nil || e.patience.Over(mg)):
 		// Nobody will ever make the way to the server again, and this object must not stay for ever.
 		setup.Release(mg, v1alpha1.TeamKind, e.recorder, e.log, err)
+		e.patience.Forget(mg)
 	case errors.As(err, &s):
 		e.stop(mg, s.reason, s.message)
 		return managed.ExternalDelete{}, nil
@@ -94,7 +98,14 @@ func (e *external) remove(ctx context.Context, mg *v1alpha1.Team) error {
 	if err != nil || a == nil {
 		return err
 	}
-	return e.deleteAccount(ctx, mg, a.ID)
+	if err := e.deleteAccount(ctx, mg, a.ID); err != nil {
+		return err
+	}
+	// As above.
+	if a, err = e.server.Client.FindServiceAccount(ctx, accountName(mg)); err == nil && a != nil {
+		err = connect.WithReason(fmt.Errorf("service account %d is still there after it was deleted", a.ID), v1alpha1.ReasonUnreachable)
+	}
+	return err
 }
 
 // findDeleted finds the team that is to be deleted. One that cannot be told from somebody else's is left alone.
@@ -112,12 +123,15 @@ func (e *external) findDeleted(ctx context.Context, mg *v1alpha1.Team) error {
 		}
 		return nil
 	}
-	_, err := e.look(ctx, mg)
-	if isConflict(err) {
+	there, err := e.look(ctx, mg)
+	switch {
+	case isConflict(err):
 		e.tell(mg, reasonLeft, "left team %d alone, which may be somebody else's", e.cred.TeamID)
 		return nil
+	case err != nil || there:
+		return err
 	}
-	return err
+	return e.confirm(ctx)
 }
 
 func isConflict(err error) bool {
@@ -143,11 +157,15 @@ func (e *external) deleteTeam(ctx context.Context, mg *v1alpha1.Team) error {
 		}
 	}
 	switch {
-	case terdut.IsNotFound(err):
-		return nil
 	case terdut.IsConflict(err):
 		return stopped(v1alpha1.ReasonInUse, "%s", err.Error())
-	case err != nil:
+	case err != nil && !terdut.IsNotFound(err):
+		return err
+	}
+	// Nobody will look again, so this is to be certain.
+	if _, err := cl.Team(ctx, e.team.ID); err == nil {
+		return connect.WithReason(fmt.Errorf("team %d is still there after it was deleted", e.team.ID), v1alpha1.ReasonUnreachable)
+	} else if !terdut.IsNotFound(err) {
 		return err
 	}
 	e.tell(mg, reasonDeleted, "deleted team %d %q", e.team.ID, e.team.Name)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
+	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/internal/connect/credential"
 )
 
@@ -28,9 +29,31 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.Team) (bool, error) {
 	}
 	if !there {
 		e.again = fmt.Sprintf("team %d was deleted on the server", e.cred.TeamID)
+		if err := e.confirm(ctx); err != nil {
+			return false, err
+		}
 		return false, e.vacant(ctx, mg)
 	}
 	return true, e.nameFree(ctx, mg)
+}
+
+// confirm that a team is gone which the server says it does not know: it is not in its list either.
+func (e *external) confirm(ctx context.Context) error {
+	names := []string{e.cred.TeamName, e.cred.TeamStored}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if name == "" {
+			continue
+		}
+		t, err := e.server.Client.FindTeam(ctx, name)
+		if err != nil {
+			return err
+		}
+		if t != nil && t.ID == e.cred.TeamID {
+			return connect.WithReason(fmt.Errorf("the server lists team %d and says that there is none", t.ID), v1alpha1.ReasonUnreachable)
+		}
+	}
+	return nil
 }
 
 // madeAnew is true when the provider has made the server's first user since the team was made: nothing that was there before is.

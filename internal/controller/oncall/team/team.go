@@ -45,12 +45,12 @@ func Setup(mgr ctrl.Manager, o setup.Options) error {
 
 type connector struct {
 	oncall   *connect.Oncall
-	terdut   *connect.Terdut
 	store    *credential.Store
 	kube     client.Client
 	recorder event.Recorder
 	log      logging.Logger
 	names    *names
+	patience *setup.Patience
 }
 
 // NewConnector returns what connects Teams to their servers.
@@ -59,7 +59,10 @@ func NewConnector(o setup.Options, kube client.Client, r event.Recorder) managed
 	if log == nil {
 		log = logging.NewNopLogger()
 	}
-	return &connector{oncall: o.Oncall, terdut: o.Terdut, store: o.Credentials, kube: kube, recorder: r, log: log, names: newNames()}
+	return &connector{
+		oncall: o.Oncall, store: o.Credentials, kube: kube, recorder: r, log: log,
+		names: newNames(), patience: &setup.Patience{Limit: o.Patience},
+	}
 }
 
 func (c *connector) Connect(ctx context.Context, mg *v1alpha1.Team) (managed.TypedExternalClient[*v1alpha1.Team], error) {
