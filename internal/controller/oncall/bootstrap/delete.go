@@ -43,10 +43,6 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.Bootstrap) (managed.
 		return managed.ExternalDelete{}, e.retain(ctx, mg)
 	}
 	err := e.remove(ctx, mg)
-	if deadKey(err) && e.cred.Pending == deletion {
-		// A key goes with its account.
-		err = nil
-	}
 	noWay := terdut.IsUnavailable(err) || terdut.IsNotAPI(err) || terdut.IsUnauthorized(err)
 	if noWay && e.patience.Over(mg) {
 		// All that needed the account has gone. The way in is kept, should the server come back.
@@ -99,7 +95,8 @@ func (e *external) remove(ctx context.Context, mg *v1alpha1.Bootstrap) error {
 		}
 		id = a.ID
 	}
-	if e.cred.Pending != deletion {
+	asked := e.cred.Pending == deletion
+	if !asked {
 		e.cred.Pending = deletion
 		if err := e.store.Save(ctx, e.cred); err != nil {
 			return err
@@ -110,16 +107,20 @@ func (e *external) remove(ctx context.Context, mg *v1alpha1.Bootstrap) error {
 	} else {
 		err = cl.DeleteServiceAccount(ctx, id)
 	}
-	if err != nil && !terdut.IsNotFound(err) {
+	if err != nil && !deadKey(err) {
 		return err
+	}
+	// A key goes with its account. Nobody will look again, so this is to be certain.
+	_, look := cl.ServiceAccountKeys(ctx, id)
+	switch {
+	case look == nil && err == nil:
+		return connect.WithReason(fmt.Errorf("service account %d is still there after it was deleted", id), v1alpha1.ReasonUnreachable)
+	case look == nil, terdut.IsUnauthorized(err) && !asked:
+		return err
+	case !deadKey(look):
+		return look
 	}
 	e.tell(mg, reasonDeleted, "service account %d is deleted, or has lost its key where somebody else made it", id)
-	// Nobody will look again, so this is to be certain.
-	if _, err := cl.ServiceAccountKeys(ctx, id); err == nil {
-		return connect.WithReason(fmt.Errorf("service account %d is still there after it was deleted", id), v1alpha1.ReasonUnreachable)
-	} else if !deadKey(err) {
-		return err
-	}
 	return nil
 }
 
