@@ -77,7 +77,7 @@ func (e *external) reach(ctx context.Context) (lost bool, err error) {
 	if kept == nil {
 		return lost, e.wait
 	}
-	e.server = kept
+	e.server, e.wait = kept, nil
 	return lost, nil
 }
 
