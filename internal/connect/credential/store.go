@@ -65,20 +65,35 @@ func (s *Store) read(ctx context.Context, name string, o Owner) (*Credential, er
 	return decode(secret, o)
 }
 
-// Holders returns whose credentials are of a team of a server.
-func (s *Store) Holders(ctx context.Context, endpoint string, team int64) ([]Owner, error) {
+// All returns every credential that can be read, those that were retained among them.
+func (s *Store) All(ctx context.Context) ([]*Credential, error) {
 	l := &corev1.SecretList{}
 	if err := s.kube.List(ctx, l, client.InNamespace(s.namespace), client.MatchingLabels{labelManagedBy: managedBy}); err != nil {
 		return nil, fmt.Errorf("cannot list Secrets of namespace %q: %w", s.namespace, err)
 	}
-	var holders []Owner
+	var all []*Credential
 	for i := range l.Items {
 		d := l.Items[i].Data
 		o := Owner{
 			Kind: string(d[keyOwnerKind]), Namespace: string(d[keyOwnerNamespace]), Name: string(d[keyOwnerName]), UID: types.UID(d[keyOwnerUID]),
 		}
-		if c, err := decode(&l.Items[i], o); err == nil && c.Endpoint == endpoint && c.TeamID == team {
-			holders = append(holders, o)
+		if c, err := decode(&l.Items[i], o); err == nil && c.SecretName() == l.Items[i].Name {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// Holders returns whose credentials are of a team of a server.
+func (s *Store) Holders(ctx context.Context, endpoint string, team int64) ([]Owner, error) {
+	all, err := s.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var holders []Owner
+	for _, c := range all {
+		if c.Endpoint == endpoint && c.TeamID == team {
+			holders = append(holders, c.Owner)
 		}
 	}
 	return holders, nil

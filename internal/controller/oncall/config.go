@@ -24,8 +24,11 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
-// SetupConfigs starts the controllers of both kinds of provider config.
+// SetupConfigs starts the controllers of both kinds of provider config, and what sweeps up after on-call objects.
 func SetupConfigs(mgr ctrl.Manager, o setup.Options) error {
+	if err := mgr.Add(&Sweeper{Live: mgr.GetAPIReader(), Store: o.Credentials, Log: o.Logger}); err != nil {
+		return fmt.Errorf("cannot set up sweeper of credentials: %w", err)
+	}
 	for _, k := range ConfigKinds(mgr.GetClient(), o) {
 		if err := setup.ProviderConfig(mgr, o, k); err != nil {
 			return err
