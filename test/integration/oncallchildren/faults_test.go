@@ -198,6 +198,12 @@ func (w *world) made(o setup.Object, f fault) {
 // TestReset holds that a server whose database was made anew gets each object once, under whatever identifier, and that what has an
 // object's old identifier now is left alone.
 func TestReset(t *testing.T) {
+	for name, era := range map[string][2]string{"MadeByTheProvider": {"the second", "the third"}, "MadeByOthers": {"the first", "the first"}} {
+		t.Run(name, func(t *testing.T) { reset(t, era[0], era[1]) })
+	}
+}
+
+func reset(t *testing.T, second, third string) {
 	w := newWorld(t)
 	objects := children()
 	w.apply(objects...)
@@ -212,7 +218,7 @@ func TestReset(t *testing.T) {
 		w.own(load(w, o), v1alpha1.ReasonUnauthorized)
 	}
 	w.login()
-	w.serverTeam(w.liveTeam("ops"), "the second")
+	w.madeAnew(second)
 	// They have the identifiers that the objects had.
 	w.byHand()
 	w.wire.forget()
@@ -230,7 +236,7 @@ func TestReset(t *testing.T) {
 	w.quiet(3, objects...)
 
 	// Nor is it deleted by an object that has not noticed.
-	w.reset("the third")
+	w.reset(third)
 	w.byHand()
 	w.byHand()
 	w.policyByHand()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,6 +44,8 @@ type world struct {
 	wire  *wire
 	// timeout of the provider's requests.
 	timeout time.Duration
+	// resets counts how often the server was made anew.
+	resets int
 
 	events  *recorder
 	options setup.Options
@@ -221,7 +224,19 @@ func (w *world) reset(era string) {
 		w.t.Fatal(err)
 	}
 	w.login()
-	w.serverTeam(w.liveTeam("ops"), era)
+	w.madeAnew(era)
+}
+
+// madeAnew makes the Team's team on a server that was made anew. The Team's annotation says when.
+func (w *world) madeAnew(era string) {
+	w.t.Helper()
+	o := w.liveTeam("ops")
+	w.resets++
+	meta.SetExternalCreateSucceeded(o, time.Unix(int64(w.resets), 0))
+	if err := w.kube.Update(w.t.Context(), o); err != nil {
+		w.t.Fatal(err)
+	}
+	w.serverTeam(o, era)
 }
 
 // connectors of one life of the provider.

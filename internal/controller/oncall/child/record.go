@@ -25,8 +25,10 @@ type Record struct {
 	Child types.UID `json:"child"`
 	// Team is the uid of the Team that it was created in.
 	Team types.UID `json:"team"`
-	// Era tells the team on the server from another one that has its id.
+	// Era is the team's id and what tells its server from one that was made anew.
 	Era string `json:"era"`
+	// Made is when the Team made it: another team on another server may have its id.
+	Made string `json:"made,omitempty"`
 	// Replaces is the external name that the object had before. While it has it still, the create is in flight.
 	Replaces string `json:"replaces,omitempty"`
 	// Name and Detail are what was asked for.
@@ -53,12 +55,12 @@ func (r *Record) inFlight(o client.Object) bool {
 }
 
 // of is true when the record is about this very team on this very server.
-func (r *Record) of(t *Team) bool { return r.Era == t.era }
+func (r *Record) of(t *Team) bool { return r.Era == t.era && r.Made == t.made() }
 
 // Begin records what is about to be created. Without this having succeeded nothing may be.
 func Begin(ctx context.Context, kube client.Client, mg setup.Object, t *Team, i Item) error {
 	return record(ctx, kube, mg, &Record{
-		Child: mg.GetUID(), Team: t.Object.GetUID(), Era: t.era, Replaces: meta.GetExternalName(mg), Name: i.Name, Detail: i.Detail,
+		Child: mg.GetUID(), Team: t.Object.GetUID(), Era: t.era, Made: t.made(), Replaces: meta.GetExternalName(mg), Name: i.Name, Detail: i.Detail,
 	})
 }
 
@@ -92,7 +94,7 @@ func Keep(ctx context.Context, kube client.Client, mg setup.Object, t *Team) err
 	if r == nil || (r.of(t) && r.Team == t.Object.GetUID()) {
 		return nil
 	}
-	r.Team, r.Era = t.Object.GetUID(), t.era
+	r.Team, r.Era, r.Made = t.Object.GetUID(), t.era, t.made()
 	return record(ctx, kube, mg, r)
 }
 

@@ -173,7 +173,13 @@ func (t *Teams) team(o *v1alpha1.Team, c *credential.Credential) (*Team, error) 
 	return &Team{Object: o, ID: c.TeamID, Client: cl, era: eraOf(c)}, nil
 }
 
-// eraOf a credential changes when the team, or its whole server, is made anew.
+// made says when the Team made its team last. A server that forgot everything may give the next team the same id, and nothing but the Team
+// knows of that where it did not make the server's first user.
+func (t *Team) made() string {
+	return t.Object.GetAnnotations()[meta.AnnotationKeyExternalCreateSucceeded]
+}
+
+// eraOf a credential changes when the team has another id, or the provider has made the server's first user again.
 func eraOf(c *credential.Credential) string { return fmt.Sprintf("%s/%d", c.Server, c.TeamID) }
 
 // resolve the reference or the selector of a child within its namespace.
