@@ -15,8 +15,8 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
-// WatchTeams wakes the objects of a kind when their Team changes, comes or goes.
-func WatchTeams(kube client.Reader, list func() resource.ManagedList) func(*builder.Builder) {
+// watchTeams wakes the objects of a kind when their Team changes, comes or goes.
+func watchTeams(kube client.Reader, list func() resource.ManagedList) func(*builder.Builder) {
 	return func(b *builder.Builder) {
 		b.Watches(&v1alpha1.Team{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 			return of(ctx, kube, list, o.GetNamespace(), o.GetName())
@@ -24,8 +24,8 @@ func WatchTeams(kube client.Reader, list func() resource.ManagedList) func(*buil
 	}
 }
 
-// OfCredential returns the objects of a kind whose Team a changed Secret holds the key of.
-func OfCredential(kube client.Reader, credentials *credential.Store, list func() resource.ManagedList) handler.MapFunc {
+// ofCredential returns the objects of a kind whose Team a changed Secret holds the key of.
+func ofCredential(kube client.Reader, credentials *credential.Store, list func() resource.ManagedList) handler.MapFunc {
 	return func(ctx context.Context, o client.Object) []reconcile.Request {
 		kind, n, ok := credentials.OwnerOfSecret(o)
 		if !ok || kind != v1alpha1.TeamKind {

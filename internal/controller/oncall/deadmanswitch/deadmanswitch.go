@@ -21,18 +21,9 @@ import (
 
 // Setup starts the controller of DeadmanSwitches.
 func Setup(mgr ctrl.Manager, o setup.Options) error {
-	kube := mgr.GetClient()
-	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(managed.ControllerName(v1alpha1.DeadmanSwitchGroupVersionKind.GroupKind().String())))
-	k := setup.Kind[*v1alpha1.DeadmanSwitch]{
-		GVK:       v1alpha1.DeadmanSwitchGroupVersionKind,
-		Object:    &v1alpha1.DeadmanSwitch{},
-		List:      &v1alpha1.DeadmanSwitchList{},
-		Connector: NewConnector(o, kube, recorder),
-	}
-	return setup.Managed(mgr, o, k,
-		child.WatchTeams(kube, list),
-		setup.WatchSecrets(child.OfCredential(kube, o.Credentials, list)),
-	)
+	return child.Setup(mgr, o, child.Kind[*v1alpha1.DeadmanSwitch]{
+		GVK: v1alpha1.DeadmanSwitchGroupVersionKind, Object: &v1alpha1.DeadmanSwitch{}, NewList: list, Connector: NewConnector,
+	})
 }
 
 func list() resource.ManagedList { return &v1alpha1.DeadmanSwitchList{} }

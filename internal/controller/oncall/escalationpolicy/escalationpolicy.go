@@ -24,19 +24,9 @@ import (
 
 // Setup starts the controller of EscalationPolicies.
 func Setup(mgr ctrl.Manager, o setup.Options) error {
-	kube := mgr.GetClient()
-	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(managed.ControllerName(v1alpha1.EscalationPolicyGroupVersionKind.GroupKind().String())))
-	k := setup.Kind[*v1alpha1.EscalationPolicy]{
-		GVK:       v1alpha1.EscalationPolicyGroupVersionKind,
-		Object:    &v1alpha1.EscalationPolicy{},
-		List:      &v1alpha1.EscalationPolicyList{},
-		Connector: NewConnector(o, kube, recorder),
-	}
-	return setup.Managed(mgr, o, k,
-		child.WatchTeams(kube, list),
-		setup.WatchSecrets(child.OfCredential(kube, o.Credentials, list)),
-		watchRivals(kube),
-	)
+	return child.Setup(mgr, o, child.Kind[*v1alpha1.EscalationPolicy]{
+		GVK: v1alpha1.EscalationPolicyGroupVersionKind, Object: &v1alpha1.EscalationPolicy{}, NewList: list, Connector: NewConnector,
+	}, watchRivals(mgr.GetClient()))
 }
 
 func list() resource.ManagedList { return &v1alpha1.EscalationPolicyList{} }

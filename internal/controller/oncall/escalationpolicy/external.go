@@ -177,5 +177,5 @@ func (e *external) empty(ctx context.Context) error {
 func (e *external) Disconnect(context.Context) error { return nil }
 
 func project(mg *v1alpha1.EscalationPolicy, t *child.Team, p *terdut.EscalationPolicy) {
-	mg.Status.AtProvider = v1alpha1.EscalationPolicyObservation{TeamID: t.ID, Levels: int32(min(len(p.Levels), math.MaxInt32))} //nolint:gosec // It is bounded.
+	mg.Status.AtProvider = v1alpha1.EscalationPolicyObservation{TeamID: t.ID, Levels: int32(min(len(p.Levels), math.MaxInt32))}
 }

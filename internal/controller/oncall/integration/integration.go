@@ -24,31 +24,21 @@ import (
 
 // Setup starts the controller of Integrations.
 func Setup(mgr ctrl.Manager, o setup.Options) error {
-	kube := mgr.GetClient()
-	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(managed.ControllerName(v1alpha1.IntegrationGroupVersionKind.GroupKind().String())))
-	k := setup.Kind[*v1alpha1.Integration]{
-		GVK:       v1alpha1.IntegrationGroupVersionKind,
-		Object:    &v1alpha1.Integration{},
-		List:      &v1alpha1.IntegrationList{},
-		Connector: NewConnector(o, kube, recorder),
-	}
-	return setup.Managed(mgr, o, k,
-		child.WatchTeams(kube, list),
-		setup.WatchSecrets(secretUsers(kube, child.OfCredential(kube, o.Credentials, list))),
-	)
+	return child.Setup(mgr, o, child.Kind[*v1alpha1.Integration]{
+		GVK: v1alpha1.IntegrationGroupVersionKind, Object: &v1alpha1.Integration{}, NewList: list, Connector: NewConnector,
+	}, setup.WatchSecrets(secretUsers(mgr.GetClient())))
 }
 
 func list() resource.ManagedList { return &v1alpha1.IntegrationList{} }
 
-// secretUsers returns the Integrations whose webhook is in a Secret, and those whose Team's key is.
-func secretUsers(kube client.Reader, credentials handler.MapFunc) handler.MapFunc {
+// secretUsers returns the Integrations whose webhook is in a Secret.
+func secretUsers(kube client.Reader) handler.MapFunc {
 	return func(ctx context.Context, s client.Object) []reconcile.Request {
-		requests := credentials(ctx, s)
 		l := &v1alpha1.IntegrationList{}
 		if err := kube.List(ctx, l, client.InNamespace(s.GetNamespace()), client.MatchingFields{index.IntegrationBySecret: s.GetName()}); err != nil {
-			return requests
+			return nil
 		}
-		return append(requests, setup.Keys(l.GetItems()...)...)
+		return setup.Keys(l.GetItems()...)
 	}
 }
 
