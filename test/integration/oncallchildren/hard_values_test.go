@@ -175,6 +175,27 @@ func TestOnePolicyOfTwo(t *testing.T) {
 	}
 }
 
+// TestPolicyLost holds that an object which had a policy before an older one took it writes nothing when it goes.
+func TestPolicyLost(t *testing.T) {
+	w := newWorld(t)
+	younger, older := policy("a", func(o *v1alpha1.EscalationPolicy) {
+		o.CreationTimestamp = metav1.NewTime(o.CreationTimestamp.Add(time.Second))
+	}), policy("b")
+	w.apply(younger)
+	w.settle(younger)
+	w.apply(older)
+	w.settle(younger, older)
+	was := w.rows()
+	w.wire.sent()
+	w.remove(younger)
+	w.settle(younger, older)
+	w.gone(younger)
+	w.is(older, xpv2.ReasonAvailable)
+	if diff := same(was, w.rows()); diff != "" || len(w.wire.sent()) > 0 {
+		t.Errorf("the loser wrote: %s", diff)
+	}
+}
+
 // TestUnknownUser holds that usernames are looked up at each pass, that those that are missing are named, and that nothing is written then.
 func TestUnknownUser(t *testing.T) {
 	w := newWorld(t)
