@@ -220,7 +220,7 @@ func TestDatabaseLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rsp := run(t, request(xr(tenant), e, required))
-			if diff := cmp.Diff(running, rsp.GetDesired().GetResources()["deployment"].GetResource(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(object(running.AsMap(), owner("b1")), rsp.GetDesired().GetResources()["deployment"].GetResource(), protocmp.Transform()); diff != "" {
 				t.Errorf("the Deployment changes: -want, +got:\n%s", diff)
 			}
 			if got := len(rsp.GetDesired().GetResources()); got != len(e) {

@@ -224,6 +224,11 @@ func rolledOut(obj map[string]any) {
 	with("status", map[string]any{"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1})(obj)
 }
 
+// owner adds the Bootstrap as an owner.
+func owner(uid string) mod {
+	return with("metadata.ownerReferences", []any{map[string]any{"apiVersion": oncallVersion, "kind": "Bootstrap", "name": "oncall", "uid": uid}})
+}
+
 func wantService(mods ...mod) *structpb.Struct {
 	return manifest("v1", "Service", "oncall", labels(), map[string]any{
 		"type": "ClusterIP", "selector": labels(),

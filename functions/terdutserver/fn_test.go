@@ -144,8 +144,11 @@ func TestRunFunction(t *testing.T) {
 		}
 		return out
 	}
+	// Nothing of the server may go before the provider's account on it.
+	owned := owner("b1")
+	kept := map[string]*structpb.Struct{"deployment": wantDeployment(owned), "service": wantService(owned)}
 	access := with(workload, "bootstrap", wantBootstrap(), "provider-config", wantConfig())
-	teams := with(access, team, wantTeam())
+	teams := with(kept, "bootstrap", wantBootstrap(), "provider-config", wantConfig(), team, wantTeam())
 	all := with(teams, policy, wantPolicy(), watchdog, wantSwitch(), integration, wantIntegration())
 
 	cases := map[string]struct {

@@ -36,7 +36,7 @@ func conditionOf(rsp *fnv1.RunFunctionResponse, conditionType string) string {
 // TestH28TakenNames puts somebody else's object at each of the names that are fixed: nothing is composed, and nothing of theirs is touched.
 func TestH28TakenNames(t *testing.T) {
 	theirs := map[string]*structpb.Struct{"service": wantService(), "bootstrap": wantBootstrap(), "provider-config": wantConfig()}
-	owner := func(uid string, controller bool) mod {
+	owned := func(uid string, controller bool) mod {
 		return with("metadata.ownerReferences", []any{map[string]any{"apiVersion": "v", "kind": "K", "name": "n", "uid": uid, "controller": controller}})
 	}
 	for resource, o := range theirs {
@@ -45,9 +45,9 @@ func TestH28TakenNames(t *testing.T) {
 			taken bool
 		}{
 			"Nobody":     {owner: func(map[string]any) {}, taken: true},
-			"Another":    {owner: owner("another", true), taken: true},
-			"NoControl":  {owner: owner(uid, false), taken: true},
-			"Ourselves":  {owner: owner(uid, true)},
+			"Another":    {owner: owned("another", true), taken: true},
+			"NoControl":  {owner: owned(uid, false), taken: true},
+			"Ourselves":  {owner: owned(uid, true)},
 			"SameAsOurs": {owner: with("metadata.labels", labels()), taken: true},
 		} {
 			t.Run(resource+name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,11 +20,11 @@ const (
 // composeWorkload composes what runs the server and leads to it, once the database is ready and the names are free.
 func (s *server) composeWorkload() error {
 	allowed := s.database.ready && s.namesFree()
-	if err := s.compose(resourceDeployment, allowed, s.renderDeployment, deploymentReady); err != nil {
+	if err := s.compose(resourceDeployment, allowed, s.outliving(s.renderDeployment), deploymentReady); err != nil {
 		return err
 	}
 	always := func(*object) bool { return true }
-	if err := s.compose(resourceService, allowed, s.renderService, always); err != nil {
+	if err := s.compose(resourceService, allowed, s.outliving(s.renderService), always); err != nil {
 		return err
 	}
 	if s.spec.Networking.GatewayListener == nil {
@@ -33,6 +34,27 @@ func (s *server) composeWorkload() error {
 		reason, _ := routeProblem(o)
 		return reason == ""
 	})
+}
+
+// outliving makes the Bootstrap an owner of what is rendered, beside the composite. When the composite is deleted, Kubernetes collects an object
+// whose other owner is still there last: teams, and after them the Bootstrap, are deleted on a server that still answers, and only then the
+// server goes. No function runs during deletion, so nothing else could keep that order.
+func (s *server) outliving(render func() (*structpb.Struct, error)) func() (*structpb.Struct, error) {
+	return func() (*structpb.Struct, error) {
+		m, err := render()
+		b := s.observed[resourceBootstrap]
+		if err != nil || b == nil || b.Metadata.UID == "" {
+			return m, err
+		}
+		owners, err := structpb.NewValue(list(map[string]any{
+			"apiVersion": versions[resourceBootstrap], "kind": kinds[resourceBootstrap], "name": b.Metadata.Name, "uid": string(b.Metadata.UID),
+		}))
+		if err != nil {
+			return nil, fmt.Errorf("cannot render owner of %q: %w", m.GetFields()["kind"].GetStringValue(), err)
+		}
+		m.GetFields()["metadata"].GetStructValue().GetFields()["ownerReferences"] = owners
+		return m, nil
+	}
 }
 
 // serverReady tells whether the server answers at its endpoint. Whether people reach it through a Gateway is another question.
