@@ -77,6 +77,14 @@ func TestH27Password(t *testing.T) {
 	}
 }
 
+// TestH27Alphabet: no character ends or changes a value in a shell, a quoted connection string, a URI's path or a configuration file.
+func TestH27Alphabet(t *testing.T) {
+	const special = "\"'`\\$&;|<>()[]{}#/? \t\r\n"
+	if i := strings.IndexAny(lower+upper+digits+symbols, special); i >= 0 {
+		t.Errorf("character %d of the alphabet needs escaping", i)
+	}
+}
+
 // TestH27Spread counts each character over many passwords and compares with equal shares by a chi-squared test. With a bias of the kind
 // that taking the remainder of a byte makes, the first eight characters of 62 would come up a quarter more often than the others.
 func TestH27Spread(t *testing.T) {
