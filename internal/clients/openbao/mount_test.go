@@ -139,6 +139,13 @@ func TestH26Paths(t *testing.T) {
 			}
 		}
 	}
+	for _, mount := range []string{"sys", "auth/token", "identity", "cubbyhole"} { // No engine for records can be there.
+		for call, err := range everyCall(ctx, c, mount, "x") {
+			if openbao.ReasonOf(err) != openbao.ReasonRejected {
+				t.Errorf("%s(mount %q): want a rejection, got: %v", call, mount, err)
+			}
+		}
+	}
 	if now := n.of("read data") + n.of("write data"); now != sent {
 		t.Error("a refused path was sent")
 	}

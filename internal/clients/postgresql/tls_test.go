@@ -145,12 +145,19 @@ func TestH18ClientCertificate(t *testing.T) {
 				i := open(t, cfg, certified)
 				c := claim("certificate " + name)
 				must(t, "ensure", ensure(ctx, i, c, hostile))
+				session, err := i.acquire(ctx, login, c.Role, hostile, c.Database)
+				must(t, "tenant session", err)
+				const shown = "SELECT count(s.client_dn) FROM pg_stat_ssl s JOIN pg_stat_activity USING (pid) WHERE usename = $1"
+				if tenants, ours := ask[int](t, pg, "postgres", shown, c.Role), ask[int](t, pg, "postgres", shown, cfg.Username); tenants != 0 || ours == 0 {
+					t.Errorf("%d sessions of the tenant and %d of the management role show the management role's certificate", tenants, ours)
+				}
+				i.release(session)
 				must(t, "remove", remove(ctx, i, c))
 				if _, err := open(t, cfg).Probe(ctx); !IsLoginRejected(err) {
 					t.Errorf("without a certificate: %v", err)
 				}
 				wrong, wrongKey := a.issue(t, "somebody")
-				_, err := open(t, cfg, func(c *Config) { c.ClientCert, c.ClientKey = wrong, wrongKey }).Probe(ctx)
+				_, err = open(t, cfg, func(c *Config) { c.ClientCert, c.ClientKey = wrong, wrongKey }).Probe(ctx)
 				if !IsLoginRejected(err) {
 					t.Errorf("with somebody else's certificate: %v", err)
 				}

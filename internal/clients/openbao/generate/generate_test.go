@@ -1,7 +1,10 @@
 package generate
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -82,6 +85,36 @@ func TestH27Alphabet(t *testing.T) {
 	const special = "\"'`\\$&;|<>()[]{}#/? \t\r\n"
 	if i := strings.IndexAny(lower+upper+digits+symbols, special); i >= 0 {
 		t.Errorf("character %d of the alphabet needs escaping", i)
+	}
+}
+
+// TestH27Source: two processes make different passwords, so their source is not one that every process begins alike.
+func TestH27Source(t *testing.T) {
+	const child = "TERDUT_TEST_GENERATE"
+	if os.Getenv(child) != "" {
+		p, err := Password(MaxLength, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("made", p)
+		return
+	}
+	var made [2]string
+	for i := range made {
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestH27Source$")
+		c.Env = append(os.Environ(), child+"=1")
+		out, err := c.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, made[i], _ = strings.Cut(string(out), "made ")
+		if len(made[i]) < MaxLength {
+			t.Fatal("a process made no password, so this test proves nothing")
+		}
+		made[i] = made[i][:MaxLength]
+	}
+	if made[0] == made[1] {
+		t.Error("two processes made the same password")
 	}
 }
 
