@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -94,14 +93,14 @@ type delivery struct {
 	gaps   *gaps
 }
 
-// deliver a Secret for a Tenant of its own, which has rested for a time: Crossplane bounds how much may happen to a composite in a short time.
-func deliver(t *testing.T, calm time.Duration) *delivery {
+// deliver a Secret for a Tenant of its own. Crossplane bounds how much may happen to a composite in a short time.
+func deliver(t *testing.T) *delivery {
 	t.Helper()
 	d := &delivery{ns: namespace(t)}
 	watchTenants(t, d.ns, nil)
 	d.config, _ = ownConfigs(t, d.ns)
 	create(t, newTenant(d.ns, "orders", map[string]any{"deletionPolicy": "Delete", "instanceRef": map[string]any{"name": d.ns}}))
-	d.tenant = restsFor(t, d.ns, "orders", calm)
+	d.tenant = restsFor(t, d.ns, "orders", longCalm)
 	d.before = secretFacts(t, d.ns, "orders-db")
 	d.gaps = watchSecret(t, d.ns, "orders-db", "host", "port", "dbname", "username", "password", "uri", "ca.crt", "sslmode")
 	return d
@@ -122,7 +121,7 @@ func (d *delivery) unchanged(t *testing.T, what string, but ...string) {
 
 // A delivered Secret stays, and stays the same object, while its store is sealed.
 func TestH52StoreSealed(t *testing.T) {
-	d := deliver(t, calm)
+	d := deliver(t)
 	unseal := sealed(t)
 	deliverAgain(t, d.ns, "orders", "sealed", corev1.ConditionFalse)
 	d.unchanged(t, "while the store is sealed")
@@ -150,7 +149,7 @@ func sealed(t *testing.T) (unseal func()) {
 // So it does while its record is deleted softly.
 func TestH52RecordDeleted(t *testing.T) {
 	t.Parallel()
-	d := deliver(t, longCalm)
+	d := deliver(t)
 	if err := p.Plane.OpenBao.Root().KVv2(openbao.Mount).Delete(t.Context(), kvPath(d.tenant)); err != nil {
 		t.Fatal("cannot delete the record")
 	}
@@ -173,7 +172,7 @@ func TestH52RecordDeleted(t *testing.T) {
 // So it does when its Tenant is edited, and when what its template writes changes, without a moment in which a key is missing.
 func TestH52Edits(t *testing.T) {
 	t.Parallel()
-	d := deliver(t, longCalm)
+	d := deliver(t)
 	u := d.tenant
 	change(t, types.NamespacedName{Namespace: d.ns, Name: "orders"}, u, func() {
 		u.SetLabels(map[string]string{"team": "shop"})
