@@ -52,7 +52,7 @@ func onCallServer(t *testing.T) *terdutserver.Server {
 	return s
 }
 
-func serverState(t *testing.T, s *terdutserver.Server) *terdutserver.State {
+func standInState(t *testing.T, s *terdutserver.Server) *terdutserver.State {
 	t.Helper()
 	st, err := s.Snapshot(t.Context())
 	if err != nil {
@@ -96,7 +96,7 @@ func isReady(t *testing.T, objects ...conditioned) {
 func teamsAre(t *testing.T, s *terdutserver.Server, want ...terdutserver.Team) {
 	t.Helper()
 	eventually(t, "the server's teams", func(context.Context) error {
-		got := serverState(t, s).Teams
+		got := standInState(t, s).Teams
 		for i := range got {
 			got[i].ID = 0
 		}
@@ -121,7 +121,7 @@ func TestOnCallTeam(t *testing.T) {
 	isReady(t, b, m)
 	becomes(t, c, oncallv1alpha1.TypeHealthy, corev1.ConditionTrue, oncallv1alpha1.ReasonProbed)
 	teamsAre(t, s, terdutserver.Team{Name: "platform", MemberGroup: "members"})
-	keys := serverState(t, s).Keys
+	keys := standInState(t, s).Keys
 
 	// Nothing is written at rest.
 	s.ResetRequests()
@@ -161,7 +161,7 @@ func TestOnCallTeam(t *testing.T) {
 		rotate()
 	}
 	eventually(t, "the old keys to be revoked", func(context.Context) error {
-		now := serverState(t, s).Keys
+		now := standInState(t, s).Keys
 		for _, k := range now {
 			if k.AccountID != 0 && (k.ID == keys[1].ID || k.ID == keys[2].ID) {
 				return fmt.Errorf("key %d is valid", k.ID)
@@ -174,12 +174,12 @@ func TestOnCallTeam(t *testing.T) {
 	})
 	isReady(t, b, m)
 
-	old := serverState(t, s).Teams[0].ID
+	old := standInState(t, s).Teams[0].ID
 	if err := s.Edit(t.Context(), func(st *terdutserver.State) { st.Teams = nil }); err != nil {
 		t.Fatal(err)
 	}
 	teamsAre(t, s, terdutserver.Team{Name: "The Platform", OwnerGroup: "owners"})
-	if id := serverState(t, s).Teams[0].ID; id == old {
+	if id := standInState(t, s).Teams[0].ID; id == old {
 		t.Errorf("the team has its old id %d", id)
 	}
 	isReady(t, m)
@@ -193,7 +193,7 @@ func TestOnCallTeam(t *testing.T) {
 	isGone(t, m)
 	isGone(t, c)
 	isGone(t, b)
-	if st := serverState(t, s); len(st.Teams) != 0 || len(st.ServiceAccounts) != 0 || len(st.Users) != 1 {
+	if st := standInState(t, s); len(st.Teams) != 0 || len(st.ServiceAccounts) != 0 || len(st.Users) != 1 {
 		t.Errorf("left: %d teams, %d accounts, %d users", len(st.Teams), len(st.ServiceAccounts), len(st.Users))
 	}
 	noCredentials(t, ns)
@@ -361,7 +361,7 @@ func TestH32OnCallRevoked(t *testing.T) {
 	create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "root"}, Data: map[string][]byte{"key": []byte(key)}})
 	isReady(t, b, m)
 	becomes(t, c, oncallv1alpha1.TypeHealthy, corev1.ConditionTrue, "")
-	if st := serverState(t, s); len(st.Teams) != 1 || len(st.ServiceAccounts) != 2 {
+	if st := standInState(t, s); len(st.Teams) != 1 || len(st.ServiceAccounts) != 2 {
 		t.Errorf("there are %d teams and %d accounts", len(st.Teams), len(st.ServiceAccounts))
 	}
 }
@@ -390,7 +390,7 @@ func TestH39OnCallNamespace(t *testing.T) {
 			isGone(t, there)
 			noCredentials(t, tenant)
 			if answers {
-				if st := serverState(t, s); len(st.Teams) != 1 || st.Teams[0].Name != "there" {
+				if st := standInState(t, s); len(st.Teams) != 1 || st.Teams[0].Name != "there" {
 					t.Errorf("left on the server: %+v", st.Teams)
 				}
 				noCredentials(t, ns)

@@ -11,8 +11,11 @@ import (
 var (
 	// reason is how the reason of a condition or an event is declared.
 	reason = regexp.MustCompile(`(?m)\b[rR]eason\w+(?: (?:xpv2\.ConditionReason|event\.Reason))? = "(\w+)"`)
-	// sections of the operations guide that have the rows of an API group's reasons. Those of a group without one may be anywhere.
-	sections = map[string]string{"apis/v1alpha1": "Tenant", "apis/postgresql/v1alpha1": "PGDatabase", "apis/openbao/v1alpha1": "BaoSecret"}
+	// sections of the operations guide that have the rows of the reasons of an API group, or of one of its files. Those of others may be anywhere.
+	sections = map[string]string{
+		"apis/v1alpha1/tenant_types.go": "Tenant", "apis/v1alpha1/terdutserver_types.go": "TerdutServer", "apis/v1alpha1/secretcontract_types.go": "SecretContract",
+		"apis/postgresql/v1alpha1": "PGDatabase", "apis/openbao/v1alpha1": "BaoSecret",
+	}
 )
 
 // ofConfigs is where a source goes on with the reasons of provider configs, which have a section of their own.
@@ -33,7 +36,11 @@ func TestReasons(t *testing.T) {
 		}
 		group := filepath.ToSlash(filepath.Dir(path))
 		before, after, _ := strings.Cut(string(src), ofConfigs)
-		for text, section := range map[string]string{before: sections[group], after: configs} {
+		section := sections[group]
+		if own, ok := sections[filepath.ToSlash(path)]; ok {
+			section = own
+		}
+		for text, section := range map[string]string{before: section, after: configs} {
 			for _, m := range reason.FindAllStringSubmatch(text, -1) {
 				if !strings.HasPrefix(group, "apis/") {
 					if !strings.Contains(string(guide), "`"+m[1]+"`") {
