@@ -16,12 +16,12 @@ end=$((SECONDS + timeout))
 
 kubectl -n "$namespace" patch secretcontracts.terdut.ryuvia.com "$name" --type=merge -p "{\"spec\":{\"checkRequest\":\"$request\"}}" >/dev/null || exit 2
 
-# One line: generation, generation of the answer, request of the answer, then status, reason and generation of the verdict.
-fields='{.metadata.generation} {.status.observedGeneration} {.status.checkRequest} {range .status.conditions[?(@.type=="Satisfied")]}{.status} {.reason} {.observedGeneration}{end}'
+# One line: generation, generation and request of the answer, then status and reason of the verdict.
+fields='{.metadata.generation} {.status.observedGeneration} {.status.checkRequest} {range .status.conditions[?(@.type=="Satisfied")]}{.status} {.reason}{end}'
 verdict=none
 while [ $SECONDS -lt $end ]; do
-	read -r generation answered asked status reason of <<<"$(kubectl -n "$namespace" get secretcontracts.terdut.ryuvia.com "$name" -o jsonpath="$fields")" || exit 2
-	if [ "$answered" = "$generation" ] && [ "$asked" = "$request" ] && [ "$of" = "$generation" ]; then
+	read -r generation answered asked status reason <<<"$(kubectl -n "$namespace" get secretcontracts.terdut.ryuvia.com "$name" -o jsonpath="$fields")" || exit 2
+	if [ "$answered" = "$generation" ] && [ "$asked" = "$request" ]; then
 		verdict="$status $reason"
 		if [ "$status" = True ]; then
 			echo "contract $namespace/$name is satisfied"

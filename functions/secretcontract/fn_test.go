@@ -207,6 +207,32 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestGenerationIsClaimedLast holds that no condition that is still to be replaced can be taken for one about the new generation.
+func TestGenerationIsClaimedLast(t *testing.T) {
+	was := func(generation float64, status, reason string) *structpb.Struct {
+		return object(t, xr, func(m map[string]any) {
+			m["status"] = map[string]any{"observedGeneration": generation, "conditions": []any{map[string]any{"type": "KeysValid", "status": status, "reason": reason}}}
+		})
+	}
+	violated := object(t, answer, verdict("KeysValid", "False", "TooShort", 9), verdict("Satisfied", "False", "TooShort", 9))
+	for name, tc := range map[string]struct {
+		xr   *structpb.Struct
+		want float64
+	}{
+		"Stale":     {was(3, "True", "RulesSatisfied"), 3},
+		"NotYet":    {was(3, "Unknown", "NotChecked"), 4},
+		"Same":      {was(3, "False", "TooLong"), 4},
+		"SameAgain": {was(4, "True", "RulesSatisfied"), 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, request(tc.xr, violated)).GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()
+			if g := got["observedGeneration"].GetNumberValue(); g != tc.want {
+				t.Errorf("observedGeneration: got %v, want %v", g, tc.want)
+			}
+		})
+	}
+}
+
 // TestOldFindingsStay holds that the status of before stays, with its generation, until there is an answer: its conditions say that it does
 // not count.
 func TestOldFindingsStay(t *testing.T) {

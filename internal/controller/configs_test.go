@@ -15,6 +15,7 @@ import (
 
 	"github.com/ryuvia/provider-terdut/apis"
 	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
+	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/internal/controller/oncall"
 	"github.com/ryuvia/provider-terdut/internal/controller/openbao"
@@ -122,9 +123,11 @@ func TestGate(t *testing.T) {
 		}
 	}
 	got := map[schema.GroupVersionKind]bool{}
-	for _, k := range append(kinds(), oncallKinds()...) {
+	for _, k := range slices.Concat(kinds(), oncallKinds(), checkKinds()) {
 		got[k] = true
 	}
+	// No managed resource, and needed all the same.
+	want[secretsv1alpha1.SecretAccessGrantGroupVersionKind] = true
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}

@@ -53,7 +53,7 @@ func Setup(mgr ctrl.Manager, o setup.Options) error {
 		},
 	}
 	checks := group{
-		kinds: []schema.GroupVersionKind{secretsv1alpha1.SecretCheckGroupVersionKind, secretsv1alpha1.SecretAccessGrantGroupVersionKind},
+		kinds: checkKinds(),
 		index: []func(ctrl.Manager) error{index.SecretChecks},
 		setup: []func(ctrl.Manager, setup.Options) error{secretcheck.Setup},
 	}
@@ -102,6 +102,10 @@ func oncallKinds() []schema.GroupVersionKind {
 		oncallv1alpha1.SchemeGroupVersion.WithKind(connect.KindClusterProviderConfig),
 		oncallv1alpha1.SchemeGroupVersion.WithKind("ProviderConfigUsage"),
 	}
+}
+
+func checkKinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{secretsv1alpha1.SecretCheckGroupVersionKind, secretsv1alpha1.SecretAccessGrantGroupVersionKind}
 }
 
 func kinds() []schema.GroupVersionKind {

@@ -78,8 +78,8 @@ func verdict(t *testing.T, ns, want string) terdutv1alpha1.SecretContractStatus 
 			return err
 		}
 		c := u.Status.GetCondition(secretsv1alpha1.TypeSatisfied)
-		if got := string(c.Status) + " " + string(c.Reason); got != want || c.ObservedGeneration != u.Metadata.Generation {
-			return fmt.Errorf("it is %s of generation %d, at generation %d", got, c.ObservedGeneration, u.Metadata.Generation)
+		if got := string(c.Status) + " " + string(c.Reason); got != want || u.Status.ObservedGeneration != u.Metadata.Generation {
+			return fmt.Errorf("it is %s of generation %d, at generation %d", got, u.Status.ObservedGeneration, u.Metadata.Generation)
 		}
 		out = u.Status.SecretContractStatus
 		return nil

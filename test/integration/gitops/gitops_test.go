@@ -21,11 +21,11 @@ var objects = map[string]struct {
 	"TenantStale":       {"Tenant", `{metadata: {generation: 2}, status: {observedGeneration: 1, phase: Ready, conditions: [{type: Ready, status: "True"}]}}`, "Progressing", "inProgress"},
 	"TenantConflict":    {"Tenant", `{metadata: {generation: 1}, status: {observedGeneration: 1, phase: Conflict, conditions: [{type: Ready, status: "False"}, {type: DatabaseReady, status: "False", message: taken}]}}`, "Degraded", "failed"},
 	"ContractNew":       {"SecretContract", `{metadata: {generation: 1}, status: {}}`, "Progressing", "inProgress"},
-	"ContractNotYet":    {"SecretContract", `{metadata: {generation: 1}, status: {conditions: [{type: Satisfied, status: Unknown, reason: NotChecked, observedGeneration: 1}]}}`, "Progressing", "inProgress"},
-	"ContractSatisfied": {"SecretContract", `{metadata: {generation: 1}, status: {conditions: [{type: Satisfied, status: "True", reason: RulesSatisfied, observedGeneration: 1}]}}`, "Healthy", "current"},
-	"ContractStale":     {"SecretContract", `{metadata: {generation: 2}, status: {conditions: [{type: Satisfied, status: "True", reason: RulesSatisfied, observedGeneration: 1}]}}`, "Progressing", "inProgress"},
-	"ContractViolated":  {"SecretContract", `{metadata: {generation: 1}, status: {conditions: [{type: Satisfied, status: "False", reason: TooShort, observedGeneration: 1}]}}`, "Degraded", "failed"},
-	"ContractDenied":    {"SecretContract", `{metadata: {generation: 1}, status: {conditions: [{type: Satisfied, status: Unknown, reason: SecretAccessDenied, observedGeneration: 1}]}}`, "Progressing", "inProgress"},
+	"ContractNotYet":    {"SecretContract", `{metadata: {generation: 1}, status: {observedGeneration: 1, conditions: [{type: Satisfied, status: Unknown, reason: NotChecked}]}}`, "Progressing", "inProgress"},
+	"ContractSatisfied": {"SecretContract", `{metadata: {generation: 1}, status: {observedGeneration: 1, conditions: [{type: Satisfied, status: "True", reason: RulesSatisfied}]}}`, "Healthy", "current"},
+	"ContractStale":     {"SecretContract", `{metadata: {generation: 2}, status: {observedGeneration: 1, conditions: [{type: Satisfied, status: "True", reason: RulesSatisfied}]}}`, "Progressing", "inProgress"},
+	"ContractViolated":  {"SecretContract", `{metadata: {generation: 1}, status: {observedGeneration: 1, conditions: [{type: Satisfied, status: "False", reason: TooShort}]}}`, "Degraded", "failed"},
+	"ContractDenied":    {"SecretContract", `{metadata: {generation: 1}, status: {observedGeneration: 1, conditions: [{type: Satisfied, status: Unknown, reason: SecretAccessDenied}]}}`, "Progressing", "inProgress"},
 }
 
 func load(t *testing.T, name string, into any) {

@@ -73,8 +73,32 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 			out.Status[k] = v
 		}
 	}
-	out.Status["observedGeneration"] = composite.AnsweredGeneration(xr, subject.Generation, ready)
+	out.Status["observedGeneration"] = generation(xr, subject.Generation, out.Conditions)
 	return out, true, nil
+}
+
+// generation that status.observedGeneration may claim. Crossplane writes the status first and the conditions, which name no generation of their
+// own, after it. So a new generation is claimed only once no condition of before could be taken for one about it: each is the one that is
+// to be said now, or says that nobody has looked yet. Their change makes Crossplane ask again.
+func generation(xr *structpb.Struct, now int64, answer []composite.Condition) int64 {
+	obj := struct {
+		Status struct {
+			xpv2.ConditionedStatus `json:",inline"`
+
+			ObservedGeneration int64 `json:"observedGeneration"`
+		} `json:"status"`
+	}{}
+	if err := composite.Decode(composite.Pick(xr, "status"), &obj); err != nil || obj.Status.ObservedGeneration == 0 {
+		// Nothing was ever claimed, so there is nothing to mistake it for.
+		return now
+	}
+	for _, a := range answer {
+		was := obj.Status.GetCondition(xpv2.ConditionType(a.Type))
+		if was.Reason != v1alpha1.ReasonNotChecked && was.Reason != "" && was.Status != a.Status {
+			return obj.Status.ObservedGeneration
+		}
+	}
+	return now
 }
 
 // understood is an error when the spec holds what this version does not know: a rule that is passed over is not checked.
