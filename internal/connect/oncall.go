@@ -90,7 +90,10 @@ func serverRef(t *v1alpha1.Team) types.NamespacedName {
 
 // ConfigOf gets the provider config that a Team refers to, whether it may or not. It is a *MissingServerError that there is none.
 func (o *Oncall) ConfigOf(ctx context.Context, t *v1alpha1.Team) (resource.ProviderConfig, error) {
-	o.usage.track(ctx, t)
+	if t.Spec.ForProvider.ServerRef == nil {
+		// A record can only be of what providerConfigRef names.
+		o.usage.track(ctx, t)
+	}
 	kind, n, ok := ConfigRef(t)
 	if !ok {
 		return nil, WithReason(fmt.Errorf("neither spec.forProvider.serverRef nor spec.providerConfigRef is set"), v1alpha1.ReasonServerNotFound)

@@ -67,6 +67,7 @@ func (e *external) create(ctx context.Context, mg *v1alpha1.Team) error {
 		return err
 	}
 	e.tell(mg, reasonCreated, "created team %d %q", t.ID, t.Name)
+	e.team, e.keys, e.dead = t, nil, true
 	return nil
 }
 

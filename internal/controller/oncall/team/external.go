@@ -91,16 +91,19 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.Team) (managed.Exte
 	return upToDate, nil
 }
 
-// Create the team and note its id. What else belongs to it follows with the next reconcile.
+// Create the team, note its id, and make what belongs to it.
 func (e *external) Create(ctx context.Context, mg *v1alpha1.Team) (managed.ExternalCreation, error) {
 	err := e.create(ctx, mg)
 	if s := (*stopError)(nil); errors.As(err, &s) {
 		err = connect.WithReason(err, s.reason)
 	}
+	if err == nil {
+		meta.SetExternalName(mg, strconv.FormatInt(e.cred.TeamID, 10))
+		err = e.apply(ctx, mg)
+	}
 	if err != nil {
 		return managed.ExternalCreation{}, e.fail(mg, err)
 	}
-	meta.SetExternalName(mg, strconv.FormatInt(e.cred.TeamID, 10))
 	return managed.ExternalCreation{}, nil
 }
 
