@@ -184,6 +184,7 @@ func (c *cli) options(ctx context.Context, mgr ctrl.Manager, log logging.Logger)
 		OpenBao:        connect.NewOpenBao(kube, secrets, resource.NewProviderConfigUsageTracker(kube, &openbaov1alpha1.ProviderConfigUsage{})),
 		Terdut:         terdut,
 		Credentials:    credentials,
+		Patience:       &setup.Patience{},
 		Oncall:         connect.NewOncall(kube, secrets, credentials, terdut, resource.NewProviderConfigUsageTracker(kube, &oncallv1alpha1.ProviderConfigUsage{})),
 
 		ExternalSecretVersions: c.ExternalSecretsVersions,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -125,13 +126,16 @@ func TestOnCallTeam(t *testing.T) {
 
 	// Nothing is written at rest.
 	s.ResetRequests()
-	version := m.GetResourceVersion()
+	was := m.DeepCopy()
 	passesOver(t, teams, 10)
 	if n := s.Writes(); n > 0 {
 		t.Errorf("%d writes at rest", n)
 	}
-	if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || m.GetResourceVersion() != version {
-		t.Errorf("the Team was written at rest: %v", err)
+	if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil {
+		t.Fatalf("cannot get Team: %v", err)
+	}
+	if diff := cmp.Diff(was, m); diff != "" {
+		t.Errorf("the Team was written at rest: -was, +is:\n%s", diff)
 	}
 
 	edit(t, m, func(m *oncallv1alpha1.Team) {

@@ -9,7 +9,6 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -59,41 +58,56 @@ func Release(mg Object, kind string, r event.Recorder, l logging.Logger, cause e
 	r.Event(mg, event.Event{Type: event.TypeWarning, Reason: reasonReleased, Message: message + ": " + cause.Error()})
 }
 
-// patience is how long a server may not answer before an object goes without it that could go.
-const patience = 15 * time.Second
+// patience is how long a server may not answer before an object goes without it that could go, and forgetful how long it is remembered that
+// it did not.
+const (
+	patience  = 15 * time.Second
+	forgetful = 5 * time.Minute
+)
 
 // Patience remembers since when servers have not answered for objects that are being deleted. An object which may be let go because the way
-// to its server goes as well is not at the first failure: the server may only have missed one call.
+// to its server goes as well is not at the first failure: the server may only have missed one call. One Patience is for all kinds, so that
+// objects which go one after the other do not each wait anew.
 type Patience struct {
 	// Limit replaces the usual time, in tests.
 	Limit time.Duration
 
-	mu    sync.Mutex
-	since map[types.UID]time.Time
+	mu      sync.Mutex
+	servers map[string]silence
 }
 
-// Over is true when a server has not answered for an object for long enough.
-func (p *Patience) Over(mg Object) bool {
+// silence of a server: since when, and when it was noticed last.
+type silence struct{ since, last time.Time }
+
+// Over is true when a server has not answered for long enough. It is called for each failure.
+func (p *Patience) Over(server string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.since == nil {
-		p.since = map[types.UID]time.Time{}
+	now := time.Now()
+	for name, s := range p.servers {
+		if now.Sub(s.last) > forgetful {
+			delete(p.servers, name)
+		}
 	}
-	since, ok := p.since[mg.GetUID()]
+	s, ok := p.servers[server]
 	if !ok {
-		since = time.Now()
-		p.since[mg.GetUID()] = since
+		s.since = now
 	}
+	s.last = now
+	if p.servers == nil {
+		p.servers = map[string]silence{}
+	}
+	p.servers[server] = s
 	limit := p.Limit
 	if limit == 0 {
 		limit = patience
 	}
-	return time.Since(since) >= limit
+	return now.Sub(s.since) >= limit
 }
 
-// Forget an object, because it goes or its server answers.
-func (p *Patience) Forget(mg Object) {
+// Answered is called when a server answers.
+func (p *Patience) Answered(server string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.since, mg.GetUID())
+	delete(p.servers, server)
 }

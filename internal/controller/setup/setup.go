@@ -49,8 +49,8 @@ type Options struct {
 	SecretGrants bool
 	// ContractMetrics says that each SecretCheck has metrics of its own.
 	ContractMetrics bool
-	// Patience with on-call servers that do not answer for objects that are being deleted. Default: 15 s.
-	Patience time.Duration
+	// Patience with on-call servers that do not answer for objects that are being deleted.
+	Patience *Patience
 }
 
 // A Kind of managed resource and how it is reconciled.

@@ -68,7 +68,7 @@ func TestH39Released(t *testing.T) {
 			}
 			w.patience = time.Nanosecond
 			w.restart()
-			if err := w.passAll(2, m); err != nil || w.exists(m) {
+			if err := w.passAll(4, m); err != nil || w.exists(m) {
 				t.Errorf("the object is still there: %v", err)
 			}
 			if !w.events.has("Released") {

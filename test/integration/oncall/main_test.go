@@ -106,7 +106,7 @@ func (w *world) restart() {
 		c.WrapTransport = func(base http.RoundTripper) http.RoundTripper { return &wire{world: w, base: base} }
 	}
 	o := setup.Options{
-		ControlPlane: "here", Secrets: secrets, Terdut: t, Credentials: w.store, Patience: w.patience,
+		ControlPlane: "here", Secrets: secrets, Terdut: t, Credentials: w.store, Patience: &setup.Patience{Limit: w.patience},
 		Oncall: connect.NewOncall(kube, secrets, w.store, t, nil),
 	}
 	w.bootstraps = bootstrap.NewConnector(o, kube, kube, w.events)

@@ -101,7 +101,7 @@ func NewConnector(o setup.Options, kube client.Client, live client.Reader, r eve
 	}
 	return &connector{
 		terdut: o.Terdut, store: o.Credentials, secrets: o.Secrets, kube: kube, live: live, recorder: r, log: log,
-		patience: &setup.Patience{Limit: o.Patience},
+		patience: o.Patience,
 	}
 }
 

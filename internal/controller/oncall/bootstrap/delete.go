@@ -44,16 +44,17 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.Bootstrap) (managed.
 	}
 	err := e.remove(ctx, mg)
 	noWay := terdut.IsUnavailable(err) || terdut.IsNotAPI(err) || terdut.IsUnauthorized(err)
-	if noWay && e.patience.Over(mg) {
+	if noWay && e.patience.Over(e.cred.Endpoint) {
 		// All that needed the account has gone. The way in is kept, should the server come back.
 		setup.Release(mg, v1alpha1.BootstrapKind, e.recorder, e.log, err)
-		e.patience.Forget(mg)
 		return managed.ExternalDelete{}, e.retain(ctx, mg)
+	}
+	if !noWay {
+		e.patience.Answered(e.cred.Endpoint)
 	}
 	if err != nil {
 		return managed.ExternalDelete{}, e.fail(mg, err)
 	}
-	e.patience.Forget(mg)
 	return managed.ExternalDelete{}, e.store.Delete(ctx, e.cred)
 }
 

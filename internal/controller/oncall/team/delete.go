@@ -34,14 +34,13 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.Team) (managed.Exter
 		err = e.remove(ctx, mg)
 	}
 	if !noWay(err) {
-		e.patience.Forget(mg)
+		e.patience.Answered(e.cred.Endpoint)
 	}
 	switch s := (*stopError)(nil); {
 	case err == nil:
-	case lost && noWay(err) && (e.wait != nil || e.patience.Over(mg)):
+	case lost && noWay(err) && (e.wait != nil || e.patience.Over(e.cred.Endpoint)):
 		// Nobody will ever make the way to the server again, and this object must not stay for ever.
 		setup.Release(mg, v1alpha1.TeamKind, e.recorder, e.log, err)
-		e.patience.Forget(mg)
 	case errors.As(err, &s):
 		e.stop(mg, s.reason, s.message)
 		return managed.ExternalDelete{}, nil

@@ -61,7 +61,7 @@ func NewConnector(o setup.Options, kube client.Client, r event.Recorder) managed
 	}
 	return &connector{
 		oncall: o.Oncall, store: o.Credentials, kube: kube, recorder: r, log: log,
-		names: newNames(), patience: &setup.Patience{Limit: o.Patience},
+		names: newNames(), patience: o.Patience,
 	}
 }
 
