@@ -42,7 +42,7 @@ func passesOver(t *testing.T, kind string, n int) {
 	})
 }
 
-// onCallServer is a server of a test's own.
+// onCallServer is a server of a test's own. Start it before there are namespaces: what is in them is deleted first then.
 func onCallServer(t *testing.T) *terdutserver.Server {
 	t.Helper()
 	s, err := terdutserver.Start(terdutserver.Options{})
@@ -112,7 +112,7 @@ func teamsAre(t *testing.T, s *terdutserver.Server, want ...terdutserver.Team) {
 // when somebody deletes it there, given another key, and deleted with nothing left.
 func TestOnCallTeam(t *testing.T) {
 	t.Parallel()
-	ns, s := namespace(t), onCallServer(t)
+	s, ns := onCallServer(t), namespace(t)
 	b, c, m := newBootstrap(ns, s.URL()), newOnCallConfig(ns), newTeam(ns, "platform", ns)
 	m.Spec.ForProvider.OIDC = &oncallv1alpha1.OIDCGroups{MemberGroup: ptr.To("members")}
 	// The one that needs the others first.
@@ -230,7 +230,7 @@ func noCredentials(t *testing.T, ns string) {
 // that no key leaves the provider's namespace, and that a forged status leads nowhere.
 func TestH41OnCallConsent(t *testing.T) {
 	t.Parallel()
-	ns, tenant, s := namespace(t), namespace(t), onCallServer(t)
+	s, ns, tenant := onCallServer(t), namespace(t), namespace(t)
 	b, c, m := newBootstrap(ns, s.URL()), newOnCallConfig(ns), newTeam(tenant, "shop", ns)
 	for _, o := range []client.Object{b, c, m} {
 		create(t, o)
@@ -334,7 +334,7 @@ func TestH41OnCallConsent(t *testing.T) {
 // again.
 func TestH32OnCallRevoked(t *testing.T) {
 	t.Parallel()
-	ns, s := namespace(t), onCallServer(t)
+	s, ns := onCallServer(t), namespace(t)
 	b, c, m := newBootstrap(ns, s.URL()), newOnCallConfig(ns), newTeam(ns, "platform", ns)
 	for _, o := range []client.Object{b, c, m} {
 		create(t, o)
@@ -376,7 +376,7 @@ func TestH39OnCallNamespace(t *testing.T) {
 	for name, answers := range map[string]bool{"Answering": true, "Silent": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ns, tenant, s := namespace(t), namespace(t), onCallServer(t)
+			s, ns, tenant := onCallServer(t), namespace(t), namespace(t)
 			b, c := newBootstrap(ns, s.URL()), newOnCallConfig(ns)
 			c.Spec.AllowedTeams.Namespaces.From = oncallv1alpha1.NamespacesAll
 			here, there := newTeam(ns, "here", ns), newTeam(tenant, "there", ns)
