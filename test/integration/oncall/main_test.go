@@ -57,6 +57,9 @@ type world struct {
 	// patience with a server that does not answer, when it is another than the usual one. It takes effect with the next life.
 	patience time.Duration
 
+	// polls that rest is judged over.
+	polls int
+
 	mu sync.Mutex
 	// writes counts what this life wrote, to the server and to Secrets. The provider dies at write number dieAt, before it or after it.
 	writes int
@@ -79,7 +82,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 			t.Fatal(err)
 		}
 	}
-	w := &world{t: t, server: s}
+	w := &world{t: t, server: s, polls: 5}
 	for _, n := range []string{own, "ops", "shop"} {
 		objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n}})
 	}

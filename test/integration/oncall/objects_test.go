@@ -187,7 +187,7 @@ func (w *world) rest(objects ...client.Object) {
 	w.mu.Lock()
 	w.writes = 0
 	w.mu.Unlock()
-	if err := w.passAll(5, objects...); err != nil {
+	if err := w.passAll(w.polls, objects...); err != nil {
 		w.t.Errorf("a pass failed: %v", err)
 	}
 	if n := w.server.Writes(); n > 0 {
