@@ -19,94 +19,8 @@ import (
 
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
-	"github.com/ryuvia/provider-terdut/cluster/local"
 	"github.com/ryuvia/provider-terdut/test/terdutserver"
 )
-
-// teams as the provider's controller is named.
-const teams = "team.oncall.terdut.ryuvia.com"
-
-// passesOver waits until the provider has looked n more times at each Team, as many as there are.
-func passesOver(t *testing.T, kind string, n int) {
-	t.Helper()
-	l := &oncallv1alpha1.TeamList{}
-	if err := p.Client.List(t.Context(), l); err != nil {
-		t.Fatalf("cannot list Teams: %v", err)
-	}
-	until := reconciles(t, kind) + n*max(len(l.Items), 1)
-	eventually(t, fmt.Sprintf("%d passes over %s", n, kind), func(context.Context) error {
-		if now := reconciles(t, kind); now < until {
-			return fmt.Errorf("%d passes are missing", until-now)
-		}
-		return nil
-	})
-}
-
-// onCallServer is a server of a test's own. Start it before there are namespaces: what is in them is deleted first then.
-func onCallServer(t *testing.T) *terdutserver.Server {
-	t.Helper()
-	s, err := terdutserver.Start(terdutserver.Options{})
-	if err != nil {
-		t.Fatalf("cannot start on-call server: %v", err)
-	}
-	t.Cleanup(s.Close)
-	return s
-}
-
-func standInState(t *testing.T, s *terdutserver.Server) *terdutserver.State {
-	t.Helper()
-	st, err := s.Snapshot(t.Context())
-	if err != nil {
-		t.Fatalf("cannot look at the on-call server: %v", err)
-	}
-	return st
-}
-
-func newBootstrap(ns, endpoint string) *oncallv1alpha1.Bootstrap {
-	b := &oncallv1alpha1.Bootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "terdut"}}
-	b.Spec.ForProvider = oncallv1alpha1.BootstrapParameters{
-		Endpoint: endpoint, AdminUsername: "admin", AdminEmail: "admin@terdut.example", DeletionPolicy: commonv1alpha1.DeletionDelete,
-	}
-	return b
-}
-
-func newOnCallConfig(ns string) *oncallv1alpha1.ProviderConfig {
-	c := &oncallv1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "terdut"}}
-	c.Spec.BootstrapRef = &oncallv1alpha1.BootstrapReference{Name: "terdut"}
-	return c
-}
-
-func newTeam(ns, name, serverNamespace string) *oncallv1alpha1.Team {
-	m := &oncallv1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
-	m.Spec.ForProvider.ServerRef = &oncallv1alpha1.ServerReference{Name: "terdut"}
-	if serverNamespace != ns {
-		m.Spec.ForProvider.ServerRef.Namespace = &serverNamespace
-	}
-	return m
-}
-
-func isReady(t *testing.T, objects ...conditioned) {
-	t.Helper()
-	for _, o := range objects {
-		becomes(t, o, xpv2.TypeReady, corev1.ConditionTrue, "")
-		becomes(t, o, xpv2.TypeSynced, corev1.ConditionTrue, "")
-	}
-}
-
-// on the server, teams as they look, in the end.
-func teamsAre(t *testing.T, s *terdutserver.Server, want ...terdutserver.Team) {
-	t.Helper()
-	eventually(t, "the server's teams", func(context.Context) error {
-		got := standInState(t, s).Teams
-		for i := range got {
-			got[i].ID = 0
-		}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			return fmt.Errorf("they are %+v, want %+v", got, want)
-		}
-		return nil
-	})
-}
 
 // TestOnCallTeam holds the life of a server's account and of a team: made, changed, put back when somebody changes it on the server, made again
 // when somebody deletes it there, given another key, and deleted with nothing left.
@@ -122,7 +36,7 @@ func TestOnCallTeam(t *testing.T) {
 	isReady(t, b, m)
 	becomes(t, c, oncallv1alpha1.TypeHealthy, corev1.ConditionTrue, oncallv1alpha1.ReasonProbed)
 	teamsAre(t, s, terdutserver.Team{Name: "platform", MemberGroup: "members"})
-	keys := standInState(t, s).Keys
+	keys := serverState(t, s).Keys
 
 	// Nothing is written at rest.
 	s.ResetRequests()
@@ -165,7 +79,7 @@ func TestOnCallTeam(t *testing.T) {
 		rotate()
 	}
 	eventually(t, "the old keys to be revoked", func(context.Context) error {
-		now := standInState(t, s).Keys
+		now := serverState(t, s).Keys
 		for _, k := range now {
 			if k.AccountID != 0 && (k.ID == keys[1].ID || k.ID == keys[2].ID) {
 				return fmt.Errorf("key %d is valid", k.ID)
@@ -178,12 +92,12 @@ func TestOnCallTeam(t *testing.T) {
 	})
 	isReady(t, b, m)
 
-	old := standInState(t, s).Teams[0].ID
+	old := serverState(t, s).Teams[0].ID
 	if err := s.Edit(t.Context(), func(st *terdutserver.State) { st.Teams = nil }); err != nil {
 		t.Fatal(err)
 	}
 	teamsAre(t, s, terdutserver.Team{Name: "The Platform", OwnerGroup: "owners"})
-	if id := standInState(t, s).Teams[0].ID; id == old {
+	if id := serverState(t, s).Teams[0].ID; id == old {
 		t.Errorf("the team has its old id %d", id)
 	}
 	isReady(t, m)
@@ -197,33 +111,10 @@ func TestOnCallTeam(t *testing.T) {
 	isGone(t, m)
 	isGone(t, c)
 	isGone(t, b)
-	if st := standInState(t, s); len(st.Teams) != 0 || len(st.ServiceAccounts) != 0 || len(st.Users) != 1 {
+	if st := serverState(t, s); len(st.Teams) != 0 || len(st.ServiceAccounts) != 0 || len(st.Users) != 1 {
 		t.Errorf("left: %d teams, %d accounts, %d users", len(st.Teams), len(st.ServiceAccounts), len(st.Users))
 	}
 	noCredentials(t, ns)
-}
-
-// onCallSecrets are the credentials in the provider's namespace of objects of a namespace.
-func onCallSecrets(t *testing.T, ns string) []corev1.Secret {
-	t.Helper()
-	l := &corev1.SecretList{}
-	if err := p.Client.List(t.Context(), l, client.InNamespace(local.SystemNamespace)); err != nil {
-		t.Fatalf("cannot list Secrets: %v", err)
-	}
-	var found []corev1.Secret
-	for _, s := range l.Items {
-		if s.Annotations["terdut.ryuvia.com/owner-namespace"] == ns {
-			found = append(found, s)
-		}
-	}
-	return found
-}
-
-func noCredentials(t *testing.T, ns string) {
-	t.Helper()
-	if n := len(onCallSecrets(t, ns)); n > 0 {
-		t.Errorf("there are still %d credentials", n)
-	}
 }
 
 // TestH41OnCallConsent holds that a Team of another namespace follows the consent of the server's config and the labels of its namespace at once,
@@ -365,7 +256,7 @@ func TestH32OnCallRevoked(t *testing.T) {
 	create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "root"}, Data: map[string][]byte{"key": []byte(key)}})
 	isReady(t, b, m)
 	becomes(t, c, oncallv1alpha1.TypeHealthy, corev1.ConditionTrue, "")
-	if st := standInState(t, s); len(st.Teams) != 1 || len(st.ServiceAccounts) != 2 {
+	if st := serverState(t, s); len(st.Teams) != 1 || len(st.ServiceAccounts) != 2 {
 		t.Errorf("there are %d teams and %d accounts", len(st.Teams), len(st.ServiceAccounts))
 	}
 }
@@ -394,7 +285,7 @@ func TestH39OnCallNamespace(t *testing.T) {
 			isGone(t, there)
 			noCredentials(t, tenant)
 			if answers {
-				if st := standInState(t, s); len(st.Teams) != 1 || st.Teams[0].Name != "there" {
+				if st := serverState(t, s); len(st.Teams) != 1 || st.Teams[0].Name != "there" {
 					t.Errorf("left on the server: %+v", st.Teams)
 				}
 				noCredentials(t, ns)

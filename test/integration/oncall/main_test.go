@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -202,27 +200,6 @@ func (x *wire) RoundTrip(r *http.Request) (rsp *http.Response, err error) {
 	return rsp, err
 }
 
-// events that were sent, as reasons and messages.
-type events struct {
-	mu  sync.Mutex
-	all []event.Event
-}
-
-func (e *events) Event(_ runtime.Object, v event.Event) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.all = append(e.all, v)
-}
-
-func (e *events) WithAnnotations(...string) event.Recorder { return e }
-
-// has an event of a reason.
-func (e *events) has(r event.Reason) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.ContainsFunc(e.all, func(v event.Event) bool { return v.Reason == r })
-}
-
 // finalizer is what the runtime's keeps an object with.
 const finalizer = "finalizer.managedresource.crossplane.io"
 
@@ -309,5 +286,3 @@ func restore(mg, kept runtime.Object) {
 		m.Status = kept.(*v1alpha1.Team).Status
 	}
 }
-
-var _ = types.UID("")

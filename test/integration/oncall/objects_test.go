@@ -15,7 +15,6 @@ import (
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
-	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/test/terdutserver"
 )
 
@@ -207,8 +206,6 @@ func (w *world) credentials() []corev1.Secret {
 	}
 	return l.Items
 }
-
-var _ = connect.KindProviderConfig
 
 // dropTeam deletes a team by hand, with all that belongs to it.
 func (w *world) dropTeam(id int64) {
