@@ -213,3 +213,20 @@ func TestTeamAloneHoldsBack(t *testing.T) {
 		}
 	})
 }
+
+// TestMovedAndDeleted holds that an object whose Team was changed right before it was deleted is deleted from the Team that it was made in.
+func TestMovedAndDeleted(t *testing.T) {
+	kind(t, func(t *testing.T, o setup.Object) {
+		w := newWorld(t)
+		w.team("dev")
+		w.apply(o)
+		w.settle(o)
+		w.moveTo(o, "dev")
+		w.remove(o)
+		w.settle(o)
+		w.gone(o)
+		if r := w.rows(); len(r.Policies)+len(r.Switches)+len(r.Integrations) > 0 {
+			t.Errorf("something is left: %v", r)
+		}
+	})
+}
