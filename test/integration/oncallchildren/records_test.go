@@ -1,11 +1,13 @@
 package oncallchildren
 
 import (
+	"fmt"
 	"net/http"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -229,4 +231,72 @@ func TestMovedAndDeleted(t *testing.T) {
 			t.Errorf("something is left: %v", r)
 		}
 	})
+}
+
+// TestServerKnownBetter holds that what an object has stays its own when the provider comes to know the server by another identity, for
+// example through another config, and that drift is put back as before.
+func TestServerKnownBetter(t *testing.T) {
+	w := newWorld(t)
+	objects := children()
+	w.apply(objects...)
+	w.settle(objects...)
+	want := w.rows()
+	w.credential("ops", func(c *credential.Credential) { c.Server = "another" })
+	w.settle(objects...)
+	for _, o := range objects {
+		w.is(o, xpv2.ReasonAvailable)
+	}
+	if sent := w.wire.sent(); len(sent) > 0 {
+		t.Errorf("something was written: %v", sent)
+	}
+	w.quiet(3, objects...)
+	w.edit(func(s *terdutserver.State) {
+		s.Switches[0].Name, s.Integrations[0].Name = "other", "other"
+		p := s.Policies[1]
+		p.RepeatCount = 99
+		s.Policies[1] = p
+	})
+	w.settle(objects...)
+	if diff := same(want, w.rows()); diff != "" || len(w.wire.sent()) != len(objects) {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	for _, o := range objects {
+		w.is(o, xpv2.ReasonAvailable)
+	}
+}
+
+// TestH32TeamGone holds that a child has gone with its team when the API says so and takes the key.
+func TestH32TeamGone(t *testing.T) {
+	kind(t, func(t *testing.T, o setup.Object) {
+		w := newWorld(t)
+		w.apply(o)
+		w.settle(o)
+		list, _ := routes(o)
+		w.srv.Inject(terdutserver.Fault{Method: http.MethodGet, Route: list, Status: http.StatusNotFound})
+		w.settle(o)
+		w.is(o, v1alpha1.ReasonWaitingForTeam)
+		w.remove(o)
+		w.settle(o)
+		w.gone(o)
+	})
+}
+
+// TestResetNameTaken holds that on a server that was made anew what has an object's name is a Conflict, and can be given to the object.
+func TestResetNameTaken(t *testing.T) {
+	w := newWorld(t)
+	o := watchdog("watchdog")
+	w.apply(o)
+	w.settle(o)
+	w.reset("the second")
+	w.byHand()
+	id := w.namesake(o)
+	w.settle(o)
+	w.is(o, v1alpha1.ReasonConflict)
+	w.quiet(2, o)
+	change(w, o, func(o *v1alpha1.DeadmanSwitch) { meta.SetExternalName(o, fmt.Sprint(id)) })
+	w.settle(o)
+	w.is(o, xpv2.ReasonAvailable)
+	if n := w.named(o); n != 1 || o.Status.AtProvider.SwitchID != id {
+		t.Errorf("there are %d, and switch %d is the object's", n, o.Status.AtProvider.SwitchID)
+	}
 }

@@ -126,9 +126,6 @@ func (t *Teams) toDelete(ctx context.Context, mg setup.Object) (*Team, error) {
 		return nil, err
 	case complete(c):
 		return t.team(team, c)
-	case c == nil && meta.WasDeleted(team):
-		// A Team gives up its key last.
-		return nil, &HoldError{message: fmt.Sprintf("Team %q has gone from its server", team.Name), gone: true, released: true}
 	}
 	return nil, wait("Team %q has no key at the moment", team.Name)
 }
