@@ -287,16 +287,20 @@ func TestResetNameTaken(t *testing.T) {
 	o := watchdog("watchdog")
 	w.apply(o)
 	w.settle(o)
+	name := "renamed since"
+	change(w, o, func(o *v1alpha1.DeadmanSwitch) { o.Spec.ForProvider.Name = &name })
+	w.settle(o)
 	w.reset("the second")
 	w.byHand()
 	id := w.namesake(o)
+	w.edit(func(s *terdutserver.State) { s.Switches[1].Name = name })
 	w.settle(o)
 	w.is(o, v1alpha1.ReasonConflict)
 	w.quiet(2, o)
 	change(w, o, func(o *v1alpha1.DeadmanSwitch) { meta.SetExternalName(o, fmt.Sprint(id)) })
 	w.settle(o)
 	w.is(o, xpv2.ReasonAvailable)
-	if n := w.named(o); n != 1 || o.Status.AtProvider.SwitchID != id {
+	if n := len(w.state().Switches); n != 2 || o.Status.AtProvider.SwitchID != id {
 		t.Errorf("there are %d, and switch %d is the object's", n, o.Status.AtProvider.SwitchID)
 	}
 }
