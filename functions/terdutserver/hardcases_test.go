@@ -159,6 +159,8 @@ func TestH46ReadyTooEarly(t *testing.T) {
 		"PolicyMissing":      everythingBut(policy),
 		"PolicyUnsynced":     everythingWith(policy, said("Synced", "False", "ReconcileError", "x", 1)),
 		"PolicyReordered":    everythingWith(policy, func(o map[string]any) { with("spec.forProvider.levels", []any{wantLevels()[1], wantLevels()[0]})(o) }),
+		"PolicyLonger":       everythingWith(policy, func(o map[string]any) { with("spec.forProvider.levels", append(wantLevels(), wantLevels()[0]))(o) }),
+		"TeamLabel":          everythingWith(team, without("metadata.labels")),
 		"SwitchGoing":        everythingWith(watchdog, with("metadata.deletionTimestamp", "2026-01-02T03:04:05Z")),
 		"IntegrationSilent":  everythingWith(integration, without("status")),
 		"IntegrationUnknown": everythingWith(integration, said("Ready", "Unknown", "Unreachable", "x", 1)),

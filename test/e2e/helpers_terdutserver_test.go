@@ -57,8 +57,8 @@ func onCallReady(t *testing.T, gvk schema.GroupVersionKind, ns, name string) *un
 	return u
 }
 
-// serverState is what an on-call server holds, as it says itself.
-func serverState(t *testing.T, ns, service string) *terdutserver.State {
+// onServerSide is what an on-call server holds, as it says itself.
+func onServerSide(t *testing.T, ns, service string) *terdutserver.State {
 	t.Helper()
 	st := &terdutserver.State{}
 	eventually(t, "the server's state", func(ctx context.Context) error {

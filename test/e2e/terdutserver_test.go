@@ -46,7 +46,7 @@ func TestTerdutServer(t *testing.T) {
 	webhook(t, ns, "platform-webhook", endpoint)
 	webhook(t, shop, "shop-webhook", endpoint)
 
-	st := serverState(t, ns, "terdut")
+	st := onServerSide(t, ns, "terdut")
 	ids := teamIDs(st)
 	if diff := cmp.Diff([]string{"Platform", "Shop"}, slices.Sorted(maps.Keys(ids))); diff != "" {
 		t.Errorf("teams on the server: -want, +got:\n%s", diff)
@@ -69,12 +69,12 @@ func TestTerdutServer(t *testing.T) {
 	})
 	server = onCallReady(t, terdutv1alpha1.TerdutServerGroupVersionKind, ns, "terdut")
 	eventually(t, "the switch to be gone from the server", func(context.Context) error {
-		if n := len(serverState(t, ns, "terdut").Switches); n != 0 {
+		if n := len(onServerSide(t, ns, "terdut").Switches); n != 0 {
 			return fmt.Errorf("%d are there", n)
 		}
 		return nil
 	})
-	if diff := cmp.Diff(ids, teamIDs(serverState(t, ns, "terdut"))); diff != "" {
+	if diff := cmp.Diff(ids, teamIDs(onServerSide(t, ns, "terdut"))); diff != "" {
 		t.Errorf("the teams are others after a change: -want, +got:\n%s", diff)
 	}
 
@@ -87,7 +87,7 @@ func TestTerdutServer(t *testing.T) {
 		}
 		server = onCallReady(t, terdutv1alpha1.TerdutServerGroupVersionKind, ns, "terdut")
 		onCallReady(t, oncallv1alpha1.IntegrationGroupVersionKind, shop, "alertmanager")
-		st := serverState(t, ns, "terdut")
+		st := onServerSide(t, ns, "terdut")
 		again := teamIDs(st)
 		for name, id := range again {
 			if ids[name] == 0 || ids[name] == id {

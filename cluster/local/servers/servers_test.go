@@ -11,11 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ryuvia/provider-terdut/cluster/images"
@@ -65,6 +67,7 @@ spec:
 // TestServers follows the servers of a Deployment through their life: they wait for their Secret, are reached by the Service's name, are
 // rolled out anew, are started again after a crash, and end with their Deployment.
 func TestServers(t *testing.T) {
+	ctrl.SetLogger(logr.Discard())
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	root, err := filepath.Abs("../../..")
