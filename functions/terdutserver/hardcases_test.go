@@ -184,6 +184,31 @@ func TestH46ReadyTooEarly(t *testing.T) {
 	}
 }
 
+// TestH46NotMadeYet lets everything that is made be ready, and one thing wait until Crossplane bears it: it is not made now, and is later.
+func TestH46NotMadeYet(t *testing.T) {
+	for name, tc := range map[string]struct {
+		made string
+		want bool
+	}{
+		"Now":     {made: now.Format(time.RFC3339)},
+		"LongAgo": {made: now.Add(-time.Hour).Format(time.RFC3339), want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := everythingBut(policy)
+			for resource := range o {
+				o[resource] = object(o[resource].AsMap(), with("metadata.creationTimestamp", tc.made))
+			}
+			rsp := run(t, request(xr(with("metadata.creationTimestamp", tc.made)), o, nil))
+			if got := rsp.GetDesired().GetResources()[policy] != nil; got != tc.want {
+				t.Errorf("the policy is made: %t, want %t", got, tc.want)
+			}
+			if rsp.GetDesired().GetComposite().GetReady() != fnv1.Ready_READY_FALSE || !strings.Contains(conditionOf(rsp, "TeamsReady"), "FALSE Waiting") {
+				t.Errorf("without the policy: ready %v, %s", rsp.GetDesired().GetComposite().GetReady(), conditionOf(rsp, "TeamsReady"))
+			}
+		})
+	}
+}
+
 // TestH47SameBytes runs the same requests again and again, at the same time: each always gets the same answer.
 func TestH47SameBytes(t *testing.T) {
 	f := newFunction()
