@@ -125,9 +125,9 @@ const (
 	accountAvailable  = "Bootstrapped=True Available"
 	teamsAvailable    = "TeamsReady=True Available"
 
-	noServer  = "ServerReady=False Waiting: The server is started once its database is ready."
+	noServer  = "ServerReady=False Waiting: The server is started shortly after its database is ready."
 	starting  = `ServerReady=False Waiting: The server is ready once all replicas run the current template and answer; the conditions of Deployment "oncall-2d980b82cb" and its Pods say more.`
-	noAccount = "Bootstrapped=False Waiting: The provider gets its account once the server answers."
+	noAccount = "Bootstrapped=False Waiting: The provider gets its account shortly after the server answers."
 	noTeams   = "TeamsReady=False Waiting: Teams are made once the provider has its account."
 	someTeams = "TeamsReady=False Waiting: Teams, and then what is theirs, are made few at a time, so that Crossplane keeps listening; status.teams says which are ready."
 )

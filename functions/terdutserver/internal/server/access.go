@@ -15,7 +15,7 @@ import (
 
 // composeAccess composes the provider's account and the config that leads to it, once the server answers.
 func (s *server) composeAccess() error {
-	allowed := s.serverReady() && s.namesFree()
+	allowed := s.serverReady() && s.namesFree() && s.bears(resourceBootstrap, resourceConfig)
 	if err := s.compose(resourceBootstrap, allowed, s.renderBootstrap, (*object).isReady); err != nil {
 		return err
 	}

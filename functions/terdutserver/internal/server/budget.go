@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"google.golang.org/protobuf/types/known/structpb"
 )
 
 // Crossplane's circuit breaker lets a composite have so many events, and so many more with time: the defaults of its flags
@@ -14,14 +16,24 @@ const (
 	refill = 1.0 // Each second.
 )
 
-// What becoming ready costs, in events, as measured with test/bench.
+// What becoming ready costs, in events, as measured end to end.
 const (
-	costComposite = 24.0 // Its own finalizer, composition, references and status.
-	costOther     = 12.0 // A Deployment that is rolled out, a config that is probed, a Bootstrap.
-	costChild     = 13.0 // A managed resource that is created outside, with its part of the composite's references and status.
+	costComposite = 40.0 // Its own finalizer, composition, references and status.
+	costTenant    = 45.0 // A Tenant that is created while it is waited for: Crossplane watches what a function asks for.
+	costChild     = 14.0 // A managed resource of a team, with its part of the composite's references and status.
 	// reserve is for what nobody planned: a person's change, a replica that restarts.
-	reserve = 12.0
+	reserve = 8.0
 )
+
+// costs of the other composed resources.
+var costs = map[string]float64{resourceDeployment: 12, resourceService: 4, resourceRoute: 5, resourceBootstrap: 11, resourceConfig: 10}
+
+func costOf(resource string) float64 {
+	if isChild(resource) {
+		return costChild
+	}
+	return costs[resource]
+}
 
 // batch is how many resources are composed at a time, since each time is a write of the composite too.
 const batch = 3
@@ -36,13 +48,12 @@ func newBudget(in Input, observed map[string]*object) budget {
 		at     time.Time
 		events float64
 	}
-	costs := []cost{{at: created(in.Composite.GetFields()["metadata"].GetStructValue().GetFields()["creationTimestamp"].GetStringValue()), events: costComposite}}
+	costs := []cost{{at: createdAt(in.Composite), events: costComposite}}
+	for _, t := range in.Required[requiredTenant] {
+		costs = append(costs, cost{at: createdAt(t), events: costTenant})
+	}
 	for name, o := range observed {
-		c := cost{at: created(o.Metadata.CreationTimestamp), events: costOther}
-		if isChild(name) {
-			c.events = costChild
-		}
-		costs = append(costs, c)
+		costs = append(costs, cost{at: created(o.Metadata.CreationTimestamp), events: costOf(name)})
 	}
 	slices.SortFunc(costs, func(a, b cost) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.events, b.events)) })
 
@@ -61,6 +72,11 @@ func newBudget(in Input, observed map[string]*object) budget {
 	return budget(left - reserve)
 }
 
+// createdAt is when an object was made.
+func createdAt(o *structpb.Struct) time.Time {
+	return created(o.GetFields()["metadata"].GetStructValue().GetFields()["creationTimestamp"].GetStringValue())
+}
+
 // created is a time of creation. One that is not known is long ago.
 func created(timestamp string) time.Time {
 	t, err := time.Parse(time.RFC3339, timestamp)
@@ -68,6 +84,17 @@ func created(timestamp string) time.Time {
 		return time.Time{}
 	}
 	return t
+}
+
+// bears tells whether resources may be composed now that are not there.
+func (s *server) bears(resources ...string) bool {
+	cost := 0.0
+	for _, r := range resources {
+		if s.observed[r] == nil {
+			cost += costOf(r)
+		}
+	}
+	return cost <= float64(s.budget)
 }
 
 // children is how many new ones may be made of those that are wanted: a batch or more, all of them, or none.

@@ -15,9 +15,9 @@ import (
 
 // Messages of steps that were not begun or not finished. None says how far a step has come: every change is a write of the composite.
 const (
-	messageNoServer    = "The server is started once its database is ready."
+	messageNoServer    = "The server is started shortly after its database is ready."
 	messageStarting    = "The server is ready once all replicas run the current template and answer; the conditions of Deployment %q and its Pods say more."
-	messageNoBootstrap = "The provider gets its account once the server answers."
+	messageNoBootstrap = "The provider gets its account shortly after the server answers."
 	messageNoTeams     = "Teams are made once the provider has its account."
 	messageTeams       = "Teams, and then what is theirs, are made few at a time, so that Crossplane keeps listening; status.teams says which are ready."
 )
