@@ -99,9 +99,13 @@ func NewConnector(o setup.Options, kube client.Client, live client.Reader, r eve
 	if log == nil {
 		log = logging.NewNopLogger()
 	}
+	patience := o.Patience
+	if patience == nil {
+		patience = &setup.Patience{}
+	}
 	return &connector{
 		terdut: o.Terdut, store: o.Credentials, secrets: o.Secrets, kube: kube, live: live, recorder: r, log: log,
-		patience: o.Patience,
+		patience: patience,
 	}
 }
 

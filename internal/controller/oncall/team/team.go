@@ -59,9 +59,13 @@ func NewConnector(o setup.Options, kube client.Client, r event.Recorder) managed
 	if log == nil {
 		log = logging.NewNopLogger()
 	}
+	patience := o.Patience
+	if patience == nil {
+		patience = &setup.Patience{}
+	}
 	return &connector{
 		oncall: o.Oncall, store: o.Credentials, kube: kube, recorder: r, log: log,
-		names: newNames(), patience: o.Patience,
+		names: newNames(), patience: patience,
 	}
 }
 
