@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
+	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/cluster/local/product"
 )
@@ -30,6 +31,10 @@ var (
 		conditions: []string{
 			terdutv1alpha1.TypeCredentialReady, terdutv1alpha1.TypeDatabaseReady, terdutv1alpha1.TypeSecretProjected, terdutv1alpha1.TypeLoginVerified,
 		},
+	}
+	secretContract = example{
+		gvk: terdutv1alpha1.SecretContractGroupVersionKind, namespace: "shop", name: "orders",
+		conditions: []string{string(secretsv1alpha1.TypeSecretExists), string(secretsv1alpha1.TypeKeysValid), string(secretsv1alpha1.TypeSatisfied)},
 	}
 	terdutServer = example{
 		gvk: terdutv1alpha1.TerdutServerGroupVersionKind, namespace: "oncall", name: "terdut",

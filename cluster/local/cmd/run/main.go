@@ -89,6 +89,7 @@ func (c *cli) examples(ctx context.Context, p *product.Product) (map[string]*obj
 		wait  []example
 	}{
 		{files: []string{"tenant/namespace.yaml", "tenant/tenant.yaml"}, wait: []example{tenant}},
+		{files: []string{"secretcontract/secretcontract.yaml"}, wait: []example{secretContract}},
 		{
 			files: []string{"terdutserver/namespace.yaml", "terdutserver/tenant.yaml", "terdutserver/terdutserver.yaml", "terdutserver/team.yaml"},
 			wait:  []example{terdutServer, foreignTeam, foreignIntegration},
@@ -118,20 +119,23 @@ func summary(ctx context.Context, p *product.Product, ready map[string]*object, 
 		return fmt.Errorf("cannot write CA bundle: %w", err)
 	}
 	fmt.Printf(`
-The Tenant and the TerdutServer are Ready, %.0f seconds after the start.
+Tenant, SecretContract and TerdutServer are Ready, %.0f seconds after the start.
 
 Look around:
   export KUBECONFIG=%s
   alias kubectl=%s
-  kubectl get managed,tenants,terdutservers,externalsecrets -A
+  kubectl get managed,tenants,secretcontracts,terdutservers,externalsecrets -A
   kubectl -n %s describe tenant %s
   kubectl -n %s describe terdutserver %s
+
+See which of two contracts gets the Secret that it expects, and what the other one lacks:
+  kubectl -n %s get secretcontracts
 
 Log in to the database with what an application gets (the password is read from the Secret and not shown):
   PGSSLROOTCERT=%s psql "$(kubectl -n %s get secret %s -o go-template='{{.data.uri | base64decode}}')"
 
 `, took.Seconds(), p.Plane.Kubeconfig, kubectl, tenant.namespace, tenant.name, terdutServer.namespace, terdutServer.name,
-		ca, tenant.namespace, db.status("secretRef", "name"))
+		secretContract.namespace, ca, tenant.namespace, db.status("secretRef", "name"))
 	fmt.Printf(`List the teams on the on-call server (its name in the cluster leads there through a proxy; the provider's key is read and not shown):
   curl -sS -x %s -H "Authorization: Bearer $(kubectl -n %s get secret %s -o go-template='{{.data.token | base64decode}}')" %s/api/teams
 
