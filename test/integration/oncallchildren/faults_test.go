@@ -198,62 +198,6 @@ func (w *world) made(o setup.Object, f fault) {
 	}
 }
 
-// TestReset holds that a server whose database was made anew gets each object once, under whatever identifier, and that what has an
-// object's old identifier now is left alone.
-func TestReset(t *testing.T) {
-	for name, era := range map[string][2]string{"MadeByTheProvider": {"the second", "the third"}, "MadeByOthers": {"the first", "the first"}} {
-		t.Run(name, func(t *testing.T) { reset(t, era[0], era[1]) })
-	}
-}
-
-func reset(t *testing.T, second, third string) {
-	w := newWorld(t)
-	objects := children()
-	w.apply(objects...)
-	w.settle(objects...)
-	if err := w.srv.Forget(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range objects {
-		if w.pass(o) == nil {
-			t.Errorf("%s is well without its key", o.GetName())
-		}
-		w.own(load(w, o), v1alpha1.ReasonUnauthorized)
-	}
-	w.login()
-	w.madeAnew(second)
-	// They have the identifiers that the objects had.
-	w.byHand()
-	w.wire.forget()
-	w.settle(objects...)
-	for _, o := range objects {
-		w.is(o, xpv2.ReasonAvailable)
-	}
-	if sent := w.wire.sent(); len(sent) != len(objects) {
-		t.Errorf("want one write each, got %v", sent)
-	}
-	if r := w.rows(); len(r.Switches) != 2 || len(r.Integrations) != 2 || r.Switches[0].Name != "by hand" || r.Integrations[0].Name != "by hand" {
-		t.Errorf("what has an old identifier was touched, or there is not one of each: %v", r)
-	}
-	w.takes(objects[2].(*v1alpha1.Integration))
-	w.quiet(3, objects...)
-
-	// Nor is it deleted by an object that has not noticed.
-	w.reset(third)
-	w.byHand()
-	w.byHand()
-	w.policyByHand()
-	was := w.rows()
-	w.remove(objects[0], objects[1], objects[2])
-	w.settle(objects...)
-	for _, o := range objects {
-		w.gone(o)
-	}
-	if diff := same(was, w.rows()); diff != "" {
-		t.Errorf("what was made by hand is not what it was: -want, +got:\n%s", diff)
-	}
-}
-
 func load(w *world, o setup.Object) setup.Object {
 	w.t.Helper()
 	w.load(o)

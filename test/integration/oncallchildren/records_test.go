@@ -1,13 +1,11 @@
 package oncallchildren
 
 import (
-	"fmt"
 	"net/http"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -171,23 +169,6 @@ func TestTeamObjectRemade(t *testing.T) {
 	}
 }
 
-// TestResetHalfMade holds that on a server that was made anew, where identifiers begin again, an old webhook is never taken for that of a
-// new integration which has the old one's identifier.
-func TestResetHalfMade(t *testing.T) {
-	w := newWorld(t)
-	o := webhook("alerts")
-	w.apply(o)
-	w.settle(o)
-	w.reset("the second")
-	w.srv.Inject(terdutserver.Fault{Method: http.MethodPost, Route: "/api/teams/{team}/integrations", Commit: true, Drop: true, Times: 1})
-	w.recover(o)
-	w.is(o, xpv2.ReasonAvailable)
-	w.takes(o)
-	if n := len(w.state().Integrations); n != 1 {
-		t.Errorf("there are %d", n)
-	}
-}
-
 // TestTeamAloneHoldsBack holds that children of a Team that lives and has no key are not let go, and go when it has one.
 func TestTeamAloneHoldsBack(t *testing.T) {
 	kind(t, func(t *testing.T, o setup.Object) {
@@ -279,28 +260,4 @@ func TestH32TeamGone(t *testing.T) {
 		w.settle(o)
 		w.gone(o)
 	})
-}
-
-// TestResetNameTaken holds that on a server that was made anew what has an object's name is a Conflict, and can be given to the object.
-func TestResetNameTaken(t *testing.T) {
-	w := newWorld(t)
-	o := watchdog("watchdog")
-	w.apply(o)
-	w.settle(o)
-	name := "renamed since"
-	change(w, o, func(o *v1alpha1.DeadmanSwitch) { o.Spec.ForProvider.Name = &name })
-	w.settle(o)
-	w.reset("the second")
-	w.byHand()
-	id := w.namesake(o)
-	w.edit(func(s *terdutserver.State) { s.Switches[1].Name = name })
-	w.settle(o)
-	w.is(o, v1alpha1.ReasonConflict)
-	w.quiet(2, o)
-	change(w, o, func(o *v1alpha1.DeadmanSwitch) { meta.SetExternalName(o, fmt.Sprint(id)) })
-	w.settle(o)
-	w.is(o, xpv2.ReasonAvailable)
-	if n := len(w.state().Switches); n != 2 || o.Status.AtProvider.SwitchID != id {
-		t.Errorf("there are %d, and switch %d is the object's", n, o.Status.AtProvider.SwitchID)
-	}
 }
