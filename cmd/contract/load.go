@@ -68,7 +68,7 @@ func load(stdin io.Reader, files []string) ([]v1alpha1.SecretContract, map[types
 func content(stdin io.Reader, name string) ([]byte, error) {
 	r := stdin
 	if name != "-" {
-		f, err := os.Open(name) //nolint:gosec // The user names the file.
+		f, err := os.Open(name)
 		if err != nil {
 			return nil, fmt.Errorf("cannot open file: %w", err)
 		}

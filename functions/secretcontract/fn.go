@@ -13,7 +13,7 @@ import (
 	"github.com/crossplane/function-sdk-go/response"
 
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
-	"github.com/ryuvia/provider-terdut/functions/secretcontract/internal/contract"
+	"github.com/ryuvia/provider-terdut/functions/secretcontract/internal/answer"
 )
 
 const (
@@ -45,7 +45,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	for name, r := range req.GetObserved().GetResources() {
 		observed[name] = r.GetResource()
 	}
-	c, answered, err := contract.Compose(xr, observed)
+	c, answered, err := answer.Compose(xr, observed)
 	if err != nil {
 		response.Fatal(rsp, fmt.Errorf("cannot compose contract: %w", err))
 		return rsp, nil

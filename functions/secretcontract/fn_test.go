@@ -29,8 +29,8 @@ spec:
   checkRequest: deploy-7
 `
 
-// answer is a SecretCheck that has answered.
-const answer = `
+// checked is a SecretCheck that has answered.
+const checked = `
 apiVersion: secrets.terdut.ryuvia.com/v1alpha1
 kind: SecretCheck
 metadata: {namespace: shop, name: orders-abc, uid: check-uid, generation: 9}
@@ -146,30 +146,30 @@ func TestAnswers(t *testing.T) {
 		observed  float64 // status.observedGeneration
 	}{
 		"None":      {"There is no check yet.", nil, fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0},
-		"Satisfied": {"All is in order.", object(t, answer), fnv1.Ready_READY_TRUE, "True RulesSatisfied", ttlReady, 4},
+		"Satisfied": {"All is in order.", object(t, checked), fnv1.Ready_READY_TRUE, "True RulesSatisfied", ttlReady, 4},
 		"Violated": {
-			"A finding is taken over.", object(t, answer, verdict("Satisfied", "False", "TooShort", 9)), fnv1.Ready_READY_FALSE, "False TooShort", ttlViolated, 4,
+			"A finding is taken over.", object(t, checked, verdict("Satisfied", "False", "TooShort", 9)), fnv1.Ready_READY_FALSE, "False TooShort", ttlViolated, 4,
 		},
 		"Unknown": {
-			"What could not be looked at stays unknown.", object(t, answer, verdict("Satisfied", "Unknown", "SecretAccessDenied", 9)), fnv1.Ready_READY_FALSE,
+			"What could not be looked at stays unknown.", object(t, checked, verdict("Satisfied", "Unknown", "SecretAccessDenied", 9)), fnv1.Ready_READY_FALSE,
 			"Unknown SecretAccessDenied", ttlViolated, 4,
 		},
 		"OlderContract": {
-			"The check was asked for an older contract.", object(t, answer, set(3.0, "spec", "forProvider", "contractGeneration"), set(3.0, "status", "atProvider", "contractGeneration")),
+			"The check was asked for an older contract.", object(t, checked, set(3.0, "spec", "forProvider", "contractGeneration"), set(3.0, "status", "atProvider", "contractGeneration")),
 			fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
 		},
 		"NotEchoed": {
-			"The check has not answered for this contract.", object(t, answer, set(3.0, "status", "atProvider", "contractGeneration")),
+			"The check has not answered for this contract.", object(t, checked, set(3.0, "status", "atProvider", "contractGeneration")),
 			fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
 		},
 		"OldConditions": {
-			"A condition speaks of the check before.", object(t, answer, verdict("KeysValid", "True", "RulesSatisfied", 8)), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+			"A condition speaks of the check before.", object(t, checked, verdict("KeysValid", "True", "RulesSatisfied", 8)), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
 		},
 		"NotAsked": {
-			"The request has not been answered.", object(t, answer, set("deploy-6", "status", "atProvider", "checkRequest")), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+			"The request has not been answered.", object(t, checked, set("deploy-6", "status", "atProvider", "checkRequest")), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
 		},
 		"NoStatus": {
-			"It has said nothing.", object(t, answer, func(m map[string]any) { delete(m, "status") }), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+			"It has said nothing.", object(t, checked, func(m map[string]any) { delete(m, "status") }), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
 		},
 	}
 	for name, tc := range cases {
@@ -214,7 +214,7 @@ func TestGenerationIsClaimedLast(t *testing.T) {
 			m["status"] = map[string]any{"observedGeneration": generation, "conditions": []any{map[string]any{"type": "KeysValid", "status": status, "reason": reason}}}
 		})
 	}
-	violated := object(t, answer, verdict("KeysValid", "False", "TooShort", 9), verdict("Satisfied", "False", "TooShort", 9))
+	violated := object(t, checked, verdict("KeysValid", "False", "TooShort", 9), verdict("Satisfied", "False", "TooShort", 9))
 	for name, tc := range map[string]struct {
 		xr   *structpb.Struct
 		want float64
@@ -258,8 +258,8 @@ func TestBrokenInput(t *testing.T) {
 		"NoSecretRef":  {object(t, xr, func(m map[string]any) { delete(m["spec"].(map[string]any), "secretRef") }), nil, "cannot compose contract: spec.secretRef: required"},
 		"UnknownRule":  {object(t, xr, set("x", "spec", "entropy")), nil, "cannot compose contract: spec.entropy: unknown field"},
 		"WrongType":    {object(t, xr, set("x", "spec", "requiredKeys")), nil, "cannot compose contract: spec.requiredKeys: must be an array, not string"},
-		"AnotherKind":  {object(t, xr), object(t, answer, set("Team", "kind")), `cannot compose contract: observed resource "check": kind: must be SecretCheck`},
-		"BrokenStatus": {object(t, xr), object(t, answer, set("x", "status", "conditions")), `cannot compose contract: observed resource "check": status.conditions: must be an array, not string`},
+		"AnotherKind":  {object(t, xr), object(t, checked, set("Team", "kind")), `cannot compose contract: observed resource "check": kind: must be SecretCheck`},
+		"BrokenStatus": {object(t, xr), object(t, checked, set("x", "status", "conditions")), `cannot compose contract: observed resource "check": status.conditions: must be an array, not string`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -276,7 +276,7 @@ func TestBrokenInput(t *testing.T) {
 
 // TestSameBytes holds that the same question has the same answer, also in its bytes.
 func TestSameBytes(t *testing.T) {
-	r := request(object(t, xr), object(t, answer))
+	r := request(object(t, xr), object(t, checked))
 	o := proto.MarshalOptions{Deterministic: true}
 	var first []byte
 	for i := range 1000 {

@@ -85,7 +85,7 @@ func TestSecretContract(t *testing.T) {
 	u := contract(t, ns, "  requiredKeys:\n  - {name: username}\n  - {name: password, minLength: 16, plainText: true}\n  checkRequest: one\n")
 	says(t, u, "Satisfied", "False SecretNotFound")
 
-	s := writeSecret(t, ns, map[string]string{"username": "shop"}, nil)
+	writeSecret(t, ns, map[string]string{"username": "shop"}, nil)
 	says(t, u, "Satisfied", "False MissingRequiredKey")
 	if missing, _, _ := unstructured.NestedStringSlice(u.Object, "status", "missingKeys"); !slices.Equal(missing, []string{"password"}) {
 		t.Errorf("missing keys: got %v, want password", missing)
@@ -94,7 +94,7 @@ func TestSecretContract(t *testing.T) {
 	says(t, u, "KeysValid", "False TooShort")
 	writeSecret(t, ns, map[string]string{"username": "shop", "password": "long-enough-for-everybody\n"}, nil)
 	says(t, u, "KeysValid", "False TrailingNewline")
-	s = writeSecret(t, ns, map[string]string{"username": "shop", "password": "long-enough-for-everybody"}, nil)
+	s := writeSecret(t, ns, map[string]string{"username": "shop", "password": "long-enough-for-everybody"}, nil)
 	says(t, u, "Satisfied", "True RulesSatisfied")
 	if uid, _, _ := unstructured.NestedString(u.Object, "status", "observedSecret", "uid"); uid != string(s.UID) {
 		t.Errorf("the observed Secret is %s, want %s", uid, s.UID)

@@ -70,7 +70,7 @@ func (s *Servers) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		running = nil
 	}
 	if err != nil || o.DeletionTimestamp != nil {
-		return reconcile.Result{}, nil
+		return reconcile.Result{}, nil //nolint:nilerr // It is gone.
 	}
 	if running == nil {
 		started, waiting, err := s.start(ctx, o)

@@ -180,7 +180,8 @@ func TestServers(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := http.Get(before[0].URL + "/healthz"); err == nil {
+	if rsp, err := http.Get(before[0].URL + "/healthz"); err == nil {
+		_ = rsp.Body.Close()
 		t.Error("the server of the deleted Pod still answers")
 	}
 

@@ -190,7 +190,7 @@ func (x *wire) RoundTrip(r *http.Request) (rsp *http.Response, err error) {
 	}
 	var failed error
 	err = x.world.write(func() error {
-		rsp, failed = x.base.RoundTrip(r)
+		rsp, failed = x.base.RoundTrip(r) //nolint:bodyclose // The caller of this transport closes it, or the lines below do.
 		return failed
 	})
 	if err != nil && rsp != nil {

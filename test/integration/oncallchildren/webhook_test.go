@@ -1,6 +1,7 @@
 package oncallchildren
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 
@@ -28,7 +29,7 @@ func (w *world) takes(o *v1alpha1.Integration) {
 		return
 	}
 	_ = rsp.Body.Close()
-	if !strings.HasSuffix(string(s.Data["url"]), string(s.Data["key"])) || rsp.StatusCode >= http.StatusBadRequest || w.alerts(o) != was+1 {
+	if !bytes.HasSuffix(s.Data["url"], s.Data["key"]) || rsp.StatusCode >= http.StatusBadRequest || w.alerts(o) != was+1 {
 		w.t.Error("the webhook in the Secret is not the integration's")
 	}
 }

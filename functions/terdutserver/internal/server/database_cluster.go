@@ -70,8 +70,9 @@ func (s *server) resolveCluster(ref v1alpha1.PostgresClusterReference) error {
 		return nil
 	}
 	// What the spec does not say is taken from the cluster.
-	host, secret := ref.Name+"."+s.subject.Namespace+".svc", ""
+	host := ref.Name + "." + s.subject.Namespace + ".svc"
 	database, user := ptr.Deref(ref.Database, ""), ptr.Deref(ref.User, "")
+	var secret string
 	ready := c.Status.PostgresClusterStatus == zalandoRunning
 	if ref.Kind == v1alpha1.ClusterKindCloudNativePG {
 		ready = c.Status.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue

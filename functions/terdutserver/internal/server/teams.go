@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -116,9 +117,7 @@ func (s *server) teamObject(team string) string {
 
 func (s *server) renderChild(c child) (*structpb.Struct, error) {
 	labels := s.labels()
-	for k, v := range c.labels {
-		labels[k] = v
-	}
+	maps.Copy(labels, c.labels)
 	prefix, _, _ := strings.Cut(c.resource, "/")
 	return s.manifest(oncallv1alpha1.SchemeGroupVersion.String(), kinds[prefix+"/"], s.generated(c.resource, c.readable), labels,
 		map[string]any{"forProvider": c.spec})

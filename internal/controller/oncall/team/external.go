@@ -60,7 +60,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.Team) (managed.Exte
 		}
 		return e.stop(mg, v1alpha1.ReasonRefNotPermitted, e.denied), nil
 	case e.wait != nil:
-		return e.stop(mg, connect.ReasonOf(e.wait, v1alpha1.ReasonConfigNotReady), e.wait.Error()), nil
+		return e.stop(mg, connect.ReasonOf(e.wait, v1alpha1.ReasonConfigNotReady), e.wait.Error()), nil //nolint:nilerr // It is waited for.
 	case onlyObserves(mg):
 		return e.observeOnly(ctx, mg)
 	}

@@ -87,7 +87,7 @@ func (e *evaluation) checkExternalSecret(ctx context.Context, secret *corev1.Sec
 func (e *evaluation) delivery(ctx context.Context, u *unstructured.Unstructured, secret *corev1.Secret) (contract.Reason, error) {
 	s := externalSecret{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &s); err != nil {
-		return contract.ReasonUnsupportedExternalSecretSchema, nil
+		return contract.ReasonUnsupportedExternalSecretSchema, nil //nolint:nilerr // That is the finding. The error may quote the object.
 	}
 	if s.target(u.GetName()) != e.spec.Secret || !s.writes() {
 		return contract.ReasonExternalSecretTargetMismatch, nil

@@ -68,7 +68,7 @@ func nextCheck(now func() time.Time) managed.PollIntervalHook {
 			return poll
 		}
 		// Not all at once, say after a restart.
-		next := poll + rand.N(poll/10+1) //nolint:gosec // No need for secure randomness.
+		next := poll + rand.N(poll/10+1)
 		if c.GetCondition(v1alpha1.TypeSatisfied).Status == corev1.ConditionUnknown {
 			next = min(next, retryUnknown)
 		}

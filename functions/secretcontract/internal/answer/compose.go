@@ -1,8 +1,8 @@
-// Package contract decides what a SecretContract is composed of, which is one SecretCheck, and takes over its answer.
+// Package answer decides what a SecretContract is composed of, which is one SecretCheck, and takes over its answer.
 //
 // An answer counts only when it is about this generation of the contract: the check echoes it. Until then every condition is Unknown,
 // because what was found for an older spec says nothing about this one. The function never sees a Secret.
-package contract
+package answer
 
 import (
 	"fmt"
