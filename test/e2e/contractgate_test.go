@@ -77,7 +77,7 @@ func TestContractGates(t *testing.T) {
 	if err := admitted(empty); err == nil {
 		t.Error("a workload was let in where nobody has a contract")
 	}
-	if code, said := gate(t, ns, "orders", "3"); code != 1 || !strings.Contains(said, "SecretNotFound") {
+	if code, said := gate(t, ns, "orders", "20"); code != 1 || !strings.Contains(said, "SecretNotFound") {
 		t.Errorf("gate without a Secret: got exit code %d and %q, want 1 and the reason", code, said)
 	}
 	if code, said := gate(t, ns, "nobody", "3"); code != 2 {

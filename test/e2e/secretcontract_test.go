@@ -51,6 +51,11 @@ func says(t *testing.T, u *unstructured.Unstructured, ct, want string) {
 		if got != want || generation != u.GetGeneration() {
 			return fmt.Errorf("it is %s of generation %d, at generation %d", got, generation, u.GetGeneration())
 		}
+		// Crossplane writes conditions of before once more when it acts on an older view of the object, and corrects them at once; what the
+		// function found is never that old.
+		if _, seen, _ := unstructured.NestedString(u.Object, "status", "observedSecret", "uid"); strings.HasPrefix(want, "True Rules") && !seen {
+			return fmt.Errorf("%s is of before: no Secret was observed", ct)
+		}
 		satisfied, ready := verdictOf(u, "Satisfied"), verdictOf(u, "Ready")
 		if strings.HasPrefix(satisfied, "True") != strings.HasPrefix(ready, "True") {
 			return fmt.Errorf("Ready is %s beside Satisfied %s", ready, satisfied)
@@ -223,7 +228,7 @@ func TestContractLeak(t *testing.T) {
 	ns := namespace(t)
 	value := "S3ntinel-" + ns + "-{not json\n"
 	mark := newSentinel(strings.TrimSpace(value))
-	writeSecret(t, ns, map[string]string{"a": value, "b": value, "c": value, "d": value, "e": value, "f": value}, map[string]string{"terdut.ryuvia.com/rotated-at": value})
+	writeSecret(t, ns, map[string]string{"a": value, "b": value, "c": value, "d": value, "e": value, "f": value}, map[string]string{"terdut.ryuvia.com/rotated-at": "not a time"})
 	u := contract(t, ns, `  requiredKeys:
   - {name: a, format: JSON}
   - {name: b, format: URI}
