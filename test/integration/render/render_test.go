@@ -20,6 +20,9 @@ func TestTenant(t *testing.T) { compare(t, "tenant") }
 // TestTerdutServer renders each step of a TerdutServer's creation, and what a conflict looks like.
 func TestTerdutServer(t *testing.T) { compare(t, "terdutserver") }
 
+// TestSecretContract renders a contract that nobody has looked at yet, one that is satisfied, and one that is not.
+func TestSecretContract(t *testing.T) { compare(t, "secretcontract") }
+
 // compare all steps of an example with the golden files.
 func compare(t *testing.T, example string) {
 	t.Helper()

@@ -142,11 +142,11 @@ func (v verdict) message(mg *v1alpha1.SecretCheck, r contract.Reason) string {
 	case contract.ReasonAccessNotApproved:
 		return fmt.Sprintf("No SecretAccessGrant lets this contract look at Secret %q with all its rules and workloads.", name)
 	case contract.ReasonMissingRequiredKey:
-		return fmt.Sprintf("Secret %q lacks %d required keys, %q is the first.", name, v.result.MissingCount, v.result.Missing[0])
+		return fmt.Sprintf("Secret %q lacks required keys: %d; the first is %q.", name, v.result.MissingCount, v.result.Missing[0])
 	}
 	for _, f := range v.result.Violations {
 		if f.Reason == r && f.Key != "" {
-			return fmt.Sprintf("%d findings, the first of them about key %q, rule %s.", v.result.ViolationCount, f.Key, f.Rule)
+			return fmt.Sprintf("Findings: %d; the first is about key %q, rule %s.", v.result.ViolationCount, f.Key, f.Rule)
 		}
 	}
 	for _, w := range v.workloads {
