@@ -19,7 +19,8 @@ import (
 // maxInput bounds one file in bytes: a Secret has at most 1 MiB, and a contract is smaller.
 const maxInput = 16 << 20
 
-// load contracts and Secrets. Errors name the file and the document, and repeat nothing of either: what does not parse may be a value.
+// load contracts and Secrets. Errors name the file and the document. Those of a Secret repeat nothing of it: what does not parse may be a
+// value. Those of a contract say what is wrong with it.
 func load(stdin io.Reader, files []string) ([]v1alpha1.SecretContract, map[types.NamespacedName]*corev1.Secret, error) {
 	var contracts []v1alpha1.SecretContract
 	secrets := map[types.NamespacedName]*corev1.Secret{}

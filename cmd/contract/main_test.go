@@ -68,3 +68,28 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+// TestInput holds where the input may come from, and what is refused of it.
+func TestInput(t *testing.T) {
+	good := contractYAML + secretYAML("  password: "+value)
+	for name, tc := range map[string]struct {
+		cmd  checkCmd
+		in   string
+		code int
+	}{
+		"Stdin":    {checkCmd{File: []string{"-"}}, good, exitValid},
+		"NoFile":   {checkCmd{File: []string{filepath.Join(t.TempDir(), "gone")}}, "", exitInvalid},
+		"NoTime":   {checkCmd{File: []string{"-"}, At: "noon"}, good, exitInvalid},
+		"TooLarge": {checkCmd{File: []string{"-"}}, good + strings.Repeat("#", maxInput), exitInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, errs := &bytes.Buffer{}, &bytes.Buffer{}
+			if code := tc.cmd.run(strings.NewReader(tc.in), out, errs, time.Now()); code != tc.code {
+				t.Errorf("exit code: got %d, want %d (%s)", code, tc.code, errs)
+			}
+			if strings.Contains(out.String()+errs.String(), value) {
+				t.Error("a value is printed")
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -126,11 +127,20 @@ func own(t *testing.T, i *postgresql.Instance, name string) {
 	}
 }
 
+// findPSQL of the newest installed server, or in PATH. What is fetched of PostgreSQL has none.
+func findPSQL() (string, error) {
+	installed, err := filepath.Glob("/usr/lib/postgresql/*/bin/psql")
+	if err != nil || len(installed) == 0 {
+		return exec.LookPath("psql")
+	}
+	return slices.Max(installed), nil
+}
+
 // libpq logs in with a URI and says who it is where.
 func libpq(t *testing.T, uri, name string) {
-	psql, err := exec.LookPath("psql")
+	psql, err := findPSQL()
 	if err != nil {
-		t.Skip("SKIPPED, NOTHING WAS TESTED: there is no psql in PATH (package postgresql-client)")
+		t.Skip("SKIPPED: LIBPQ IS NOT TESTED, only pgx is: there is no psql beside an installed PostgreSQL nor in PATH (package postgresql-client)")
 	}
 	c := exec.CommandContext(t.Context(), psql, "--no-psqlrc", "--tuples-only", "--no-align", "--command", "SELECT current_database() || '|' || current_user", uri)
 	c.Env = []string{"PGCLIENTENCODING=UTF8", "LC_ALL=C.UTF-8", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}

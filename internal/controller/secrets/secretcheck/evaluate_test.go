@@ -172,6 +172,14 @@ func TestObserve(t *testing.T) {
 				return nil
 			},
 		},
+		"ExternalSecretForbidden": {
+			reason: "What must not be read is not said to be missing.", mg: check(withES), objects: []client.Object{owned, externalSecretObject()},
+			fail: forbidden(kindExternalSecret), verdict: "Unknown ExternalSecretAccessDenied",
+		},
+		"OthersForbidden": {
+			reason: "Whether there is a second writer must not be looked at.", mg: check(withES), objects: []client.Object{owned, externalSecretObject()},
+			fail: forbidden(kindExternalSecret + "List"), verdict: "Unknown ExternalSecretAccessDenied",
+		},
 		"NotRequired": {
 			reason: "What the policy does not require is told, and does not count.", mg: check(withES, unwanted), objects: []client.Object{secret()},
 			verdict: "True RulesSatisfied", want: map[xpv2.ConditionType]string{es: "False ExternalSecretNotFound"},

@@ -73,6 +73,8 @@ func (e *evaluation) checkExternalSecret(ctx context.Context, secret *corev1.Sec
 	}
 	r, err := e.delivery(ctx, u, secret)
 	switch {
+	case kerrors.IsForbidden(err), kerrors.IsUnauthorized(err):
+		e.conditions.ExternalSecretReady = e.unknown(contract.ReasonExternalSecretAccessDenied)
 	case err != nil:
 		return err
 	case r != contract.ReasonNone:
@@ -96,8 +98,7 @@ func (e *evaluation) delivery(ctx context.Context, u *unstructured.Unstructured,
 	for _, c := range s.Status.Conditions {
 		ready = ready || c.Type == "Ready" && c.Status == string(corev1.ConditionTrue)
 	}
-	synced, has := s.Status.SyncedResourceVersion, u.GetGeneration() > 0
-	if !ready || has && !strings.HasPrefix(synced, strconv.FormatInt(u.GetGeneration(), 10)+"-") {
+	if !ready || !strings.HasPrefix(s.Status.SyncedResourceVersion, strconv.FormatInt(u.GetGeneration(), 10)+"-") {
 		return contract.ReasonExternalSecretNotReady, nil
 	}
 	if secret != nil && s.owns() && !metav1.IsControlledBy(secret, u) {

@@ -87,6 +87,14 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 			}
 			return c.Get(ctx, k, o, opts...)
 		},
+		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+			if u, ok := l.(*unstructured.UnstructuredList); ok && b.fail != nil {
+				if err := b.fail(u.GetKind()); err != nil {
+					return err
+				}
+			}
+			return c.List(ctx, l, opts...)
+		},
 	}).Build()
 	b.external = &external{connector: &connector{
 		kube: b.kube, live: b.kube, secrets: connect.NewSecrets(b.kube, b.kube), owners: owner.NewResolver(b.kube), recorder: b.events,
