@@ -34,14 +34,15 @@ import (
 )
 
 type cli struct {
-	Parts    []string      `name:"part" enum:"function,events,singles,tenants,rest,idle" default:"function,events,singles,tenants,rest,idle" help:"What to measure, in this order: ${enum}."`
-	Tenants  int           `default:"200" help:"How many Tenants are applied and deleted at once."`
-	Idle     int           `default:"1000" help:"How many PGDatabases there are when the provider is measured idle, those of Tenants included."`
-	Singles  int           `default:"5" help:"How many Tenants are applied one after the other."`
-	Polls    int           `default:"10" help:"How many polls of each managed resource are counted at rest."`
-	Quick    bool          `help:"Measure little: 5 Tenants at once, 3 singly, 20 PGDatabases, 3 polls."`
-	Trace    bool          `help:"Print every event that is recorded."`
-	Patience time.Duration `default:"20m" help:"How long any one measurement may take."`
+	Parts     []string      `name:"part" enum:"function,events,singles,contracts,tenants,rest,idle" default:"function,events,singles,contracts,tenants,rest,idle" help:"What to measure, in this order: ${enum}."`
+	Tenants   int           `default:"200" help:"How many Tenants are applied and deleted at once."`
+	Idle      int           `default:"1000" help:"How many PGDatabases there are when the provider is measured idle, those of Tenants included."`
+	Contracts int           `default:"200" help:"How many SecretContracts there are on as many Secrets; a quarter of them on one."`
+	Singles   int           `default:"5" help:"How many Tenants are applied one after the other."`
+	Polls     int           `default:"10" help:"How many polls of each managed resource are counted at rest."`
+	Quick     bool          `help:"Measure little: 5 Tenants at once, 3 singly, 20 contracts, 20 PGDatabases, 3 polls."`
+	Trace     bool          `help:"Print every event that is recorded."`
+	Patience  time.Duration `default:"20m" help:"How long any one measurement may take."`
 }
 
 func main() {
@@ -50,7 +51,7 @@ func main() {
 	c := cli{}
 	k := kong.Parse(&c, kong.Name("bench"), kong.Description("Measure the product on a local control plane."))
 	if c.Quick {
-		c.Tenants, c.Idle, c.Singles, c.Polls = 5, 20, 3, 3
+		c.Tenants, c.Idle, c.Singles, c.Contracts, c.Polls = 5, 20, 3, 20, 3
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -128,7 +129,7 @@ func (b *bench) onPlane(ctx context.Context, dir string) error {
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"events", b.creationEvents}, {"singles", b.singleTenants}, {"tenants", b.manyTenants}, {"rest", b.atRest}, {"idle", b.idle}} {
+	}{{"events", b.creationEvents}, {"singles", b.singleTenants}, {"contracts", b.contracts}, {"tenants", b.manyTenants}, {"rest", b.atRest}, {"idle", b.idle}} {
 		if !slices.Contains(b.Parts, part.name) {
 			continue
 		}
