@@ -38,9 +38,10 @@ type cli struct {
 	Tenants   int           `default:"200" help:"How many Tenants are applied and deleted at once."`
 	Idle      int           `default:"1000" help:"How many PGDatabases there are when the provider is measured idle, those of Tenants included."`
 	Contracts int           `default:"200" help:"How many SecretContracts there are on as many Secrets; a quarter of them on one."`
+	Rules     int           `default:"1000" help:"How many SecretContracts with twenty rules there are when evaluation is measured."`
 	Singles   int           `default:"5" help:"How many Tenants are applied one after the other."`
 	Polls     int           `default:"10" help:"How many polls of each managed resource are counted at rest."`
-	Quick     bool          `help:"Measure little: 5 Tenants at once, 3 singly, 20 contracts, 20 PGDatabases, 3 polls."`
+	Quick     bool          `help:"Measure little: 5 Tenants at once, 3 singly, 20 contracts on Secrets and 20 more, 20 PGDatabases, 3 polls."`
 	Trace     bool          `help:"Print every event that is recorded."`
 	Patience  time.Duration `default:"20m" help:"How long any one measurement may take."`
 }
@@ -51,7 +52,7 @@ func main() {
 	c := cli{}
 	k := kong.Parse(&c, kong.Name("bench"), kong.Description("Measure the product on a local control plane."))
 	if c.Quick {
-		c.Tenants, c.Idle, c.Singles, c.Contracts, c.Polls = 5, 20, 3, 20, 3
+		c.Tenants, c.Idle, c.Singles, c.Contracts, c.Rules, c.Polls = 5, 20, 3, 20, 20, 3
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -33,6 +33,15 @@ func (m metrics) sum(name string, where func(labels map[string]string) bool) flo
 	return total
 }
 
+// histogram returns how many observations a histogram without labels has, and their sum.
+func (m metrics) histogram(name string) (n, sum float64) {
+	for _, s := range m[name].GetMetric() {
+		n += float64(s.GetHistogram().GetSampleCount())
+		sum += s.GetHistogram().GetSampleSum()
+	}
+	return n, sum
+}
+
 func all(map[string]string) bool { return true }
 
 // label returns a condition: the label has one of the values.
