@@ -1,9 +1,10 @@
 package secretcheck
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -51,7 +52,7 @@ type collector struct {
 
 var (
 	labels         = []string{"namespace", "contract"}
-	descReady      = prometheus.NewDesc("secret_contract_ready", "1 when the contract is satisfied for its current generation, else 0.", labels, nil)
+	descReady      = prometheus.NewDesc("secret_contract_ready", "1 when the contract is satisfied as its SecretCheck now asks, else 0.", labels, nil)
 	descMissing    = prometheus.NewDesc("secret_contract_missing_keys", "Required keys that the Secret lacks.", labels, nil)
 	descViolations = prometheus.NewDesc("secret_contract_violations", "All findings that make the contract fail, also those that the status does not list.", labels, nil)
 )
@@ -74,10 +75,14 @@ func (c *collector) Collect(m chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := c.kube.List(ctx, l); err != nil {
-		m <- prometheus.NewInvalidMetric(descReady, errors.New("cannot list SecretChecks"))
+		// The cache is not filled yet. An invalid metric would spoil the whole answer, also what it says of the provider itself.
 		return
 	}
-	// An owner reference can be written by anybody, and two series of the same name would spoil the whole answer.
+	// An owner reference can be written by anybody, and two series of the same name would spoil the whole answer as well. The first check
+	// of a name stays the one that is told of.
+	slices.SortFunc(l.Items, func(a, b v1alpha1.SecretCheck) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
 	told := map[[2]string]bool{}
 	for i := range l.Items {
 		s := &l.Items[i]
@@ -106,14 +111,19 @@ func contractOf(s *v1alpha1.SecretCheck) string {
 
 // registerMetrics once for the process.
 func registerMetrics(mgr ctrl.Manager, o setup.Options) error {
-	cs := []prometheus.Collector{checks, duration}
-	if o.ContractMetrics {
-		cs = append(cs, &collector{kube: mgr.GetClient(), elected: mgr.Elected()})
-	}
-	for _, c := range cs {
+	for _, c := range collectors(o, mgr.GetClient(), mgr.Elected()) {
 		if err := metrics.Registry.Register(c); err != nil {
 			return fmt.Errorf("cannot register metrics of SecretChecks: %w", err)
 		}
 	}
 	return nil
+}
+
+// collectors of what is published: of each check only when that is asked for, because their number is that of the contracts.
+func collectors(o setup.Options, kube client.Reader, elected <-chan struct{}) []prometheus.Collector {
+	cs := []prometheus.Collector{checks, duration}
+	if o.ContractMetrics {
+		cs = append(cs, &collector{kube: kube, elected: elected})
+	}
+	return cs
 }
