@@ -3,7 +3,10 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -29,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/ryuvia/provider-terdut/apis"
@@ -63,6 +67,8 @@ type cli struct {
 	SafeStart         bool          `default:"true" env:"SAFE_START" help:"Wait for the kinds to be served before their controllers start." negatable:""`
 	MetricsAddress    string        `default:":8080" env:"METRICS_ADDRESS" help:"Address that metrics are served at; 0 for none."`
 	HealthAddress     string        `default:":8081" env:"HEALTH_ADDRESS" help:"Address that /healthz and /readyz are served at; 0 for none."`
+	MetricsSecure     bool          `env:"METRICS_SECURE" help:"Serve metrics with TLS, and only to those whom the API server knows by their token and lets get /metrics."`
+	MetricsCertDir    string        `env:"METRICS_CERT_DIR" help:"Folder with the certificate and key that metrics are served with (tls.crt, tls.key), which may be renewed there. Default: a self-signed certificate of each start's own."`
 	StateMetricsEvery time.Duration `default:"1m" env:"STATE_METRICS_INTERVAL" help:"How often managed resources are counted by state for metrics."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
@@ -117,13 +123,17 @@ func (c *cli) manager(cfg *rest.Config) (ctrl.Manager, error) {
 			return nil, fmt.Errorf("cannot build scheme: %w", err)
 		}
 	}
+	m, err := c.metrics()
+	if err != nil {
+		return nil, err
+	}
 	o := ctrl.Options{
 		Scheme:                        s,
 		LeaderElection:                c.LeaderElection,
 		LeaderElectionID:              leaderElectionID,
 		LeaderElectionNamespace:       c.PodNamespace,
 		LeaderElectionReleaseOnCancel: true,
-		Metrics:                       server.Options{BindAddress: c.MetricsAddress},
+		Metrics:                       m,
 		HealthProbeBindAddress:        c.HealthAddress,
 		Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(),
@@ -151,6 +161,26 @@ func (c *cli) manager(cfg *rest.Config) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("cannot create manager: %w", err)
 	}
 	return mgr, nil
+}
+
+// metrics says how metrics are served. Nothing else is served with them, profiles least of all: those hold what went through memory.
+func (c *cli) metrics() (server.Options, error) {
+	o := server.Options{BindAddress: c.MetricsAddress, SecureServing: c.MetricsSecure, CertDir: c.MetricsCertDir}
+	if !c.MetricsSecure {
+		if c.MetricsCertDir != "" {
+			return o, errors.New("a certificate for metrics is of use with --metrics-secure only")
+		}
+		return o, nil
+	}
+	o.FilterProvider = filters.WithAuthenticationAndAuthorization
+	if c.MetricsCertDir != "" {
+		// The server would put a self-signed one in the place of a certificate that is not there, and nobody could tell why it is refused.
+		if _, err := tls.LoadX509KeyPair(filepath.Join(c.MetricsCertDir, corev1.TLSCertKey), filepath.Join(c.MetricsCertDir, corev1.TLSPrivateKeyKey)); err != nil {
+			// The cause may quote from the key.
+			return o, fmt.Errorf("cannot load certificate for metrics: folder %q has no tls.crt and tls.key that can be read and belong together", c.MetricsCertDir)
+		}
+	}
+	return o, nil
 }
 
 func (c *cli) options(ctx context.Context, mgr ctrl.Manager, log logging.Logger) (setup.Options, error) {
