@@ -38,7 +38,7 @@ func places(t *testing.T) (readable map[string][]byte, secrets map[string][]byte
 		}
 		readable["log "+filepath.Base(path)] = b
 	}
-	for _, pkg := range []string{product.Provider, product.FunctionTenant} {
+	for _, pkg := range []string{product.Provider, product.FunctionTenant, product.FunctionTerdutServer, product.FunctionContract} {
 		readable["metrics of "+pkg] = []byte(metrics(t, pkg))
 	}
 	objects(t, readable, secrets)

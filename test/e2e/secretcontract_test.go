@@ -222,33 +222,6 @@ func TestH48ExternalSecretIsReadyAndWrong(t *testing.T) {
 	says(t, u, "Satisfied", "False ExternalSecretNotFound")
 }
 
-// TestContractLeak holds that a Secret's value is nowhere but in the Secret, whatever its contract finds.
-func TestContractLeak(t *testing.T) {
-	t.Parallel()
-	ns := namespace(t)
-	value := "S3ntinel-" + ns + "-{not json\n"
-	mark := newSentinel(strings.TrimSpace(value))
-	writeSecret(t, ns, map[string]string{"a": value, "b": value, "c": value, "d": value, "e": value, "f": value}, map[string]string{"terdut.ryuvia.com/rotated-at": "not a time"})
-	u := contract(t, ns, `  requiredKeys:
-  - {name: a, format: JSON}
-  - {name: b, format: URI}
-  - {name: c, format: PEM, plainText: true}
-  - {name: d, pattern: '\Anever\z', minLength: 1000, maxLength: 2000}
-  - {name: e, format: TLS}
-  - {name: f, maxLength: 1}
-  - {name: missing}
-  rotation: {maxAge: 1h}
-`)
-	says(t, u, "KeysValid", "False MissingRequiredKey")
-	says(t, u, "RotationPolicySatisfied", "False RotationTimestampInvalid")
-	readable, _ := places(t)
-	for place, text := range readable {
-		if forms := mark.in(text); len(forms) > 0 {
-			t.Errorf("the value is in %s as %v", place, forms)
-		}
-	}
-}
-
 // checkPasses waits until the provider has looked n more times at each SecretCheck, as many as there are.
 func checkPasses(t *testing.T, n int) {
 	t.Helper()
