@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -133,7 +132,7 @@ func TestAudit(t *testing.T) {
 // remembers says whether a text is in the memory of the provider.
 func remembers(t *testing.T, text string) bool {
 	t.Helper()
-	dir := providerProcess(t)
+	dir := fmt.Sprintf("/proc/%d", provider(t).PID)
 	maps, err := os.ReadFile(filepath.Join(dir, "maps"))
 	if err != nil {
 		t.Fatal(err)
@@ -159,24 +158,6 @@ func remembers(t *testing.T, text string) bool {
 		}
 	}
 	return false
-}
-
-// providerProcess is the folder of the provider in /proc.
-func providerProcess(t *testing.T) string {
-	t.Helper()
-	dirs, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range dirs {
-		b, err := os.ReadFile(filepath.Join(d, "cmdline"))
-		words := strings.Split(string(b), "\x00")
-		if err == nil && strings.HasPrefix(words[0], p.Plane.Dir) && slices.Contains(words, "--secret-authorization=grants") {
-			return d
-		}
-	}
-	t.Fatal("the provider's process is not found: this test needs Linux")
-	return ""
 }
 
 // TestRights holds what the provider's own identity may not do, whatever its code tries.

@@ -1,5 +1,6 @@
-// Package grants proves what must hold where the authors of contracts are not trusted (--secret-authorization=grants), on a control plane of
-// its own: what the provider reads of Secrets is taken from the API server's audit log.
+// Package grants proves what must hold where not everybody is trusted, on a control plane of its own: the authors of contracts
+// (--secret-authorization=grants), where what the provider reads of Secrets is taken from the API server's audit log, and who reaches its
+// metrics (--metrics-secure). There the provider also runs as one of several (--leader-election).
 package grants
 
 import (
@@ -46,6 +47,8 @@ rules:
 var (
 	p        *product.Product
 	auditLog string
+	// certificates is the folder that Crossplane gives the provider with a certificate of its own authority, in a cluster /tls/server.
+	certificates string
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -60,7 +63,8 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "cannot create state folder:", err)
 		return 1
 	}
-	policy := filepath.Join(dir, "audit.yaml")
+	plane, policy := filepath.Join(dir, "plane"), filepath.Join(dir, "audit.yaml")
+	certificates = filepath.Join(plane, "packages", "tls", "ryuvia-provider-terdut-tls-server")
 	auditLog = filepath.Join(dir, "audit.log")
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
 		fmt.Fprintln(os.Stderr, "cannot write audit policy:", err)
@@ -68,10 +72,13 @@ func run(m *testing.M) int {
 	}
 	p, err = product.Start(ctx, product.Options{
 		Plane: local.Options{
-			Dir: filepath.Join(dir, "plane"), Keep: true, Progress: os.Stderr,
+			Dir: plane, Keep: true, Progress: os.Stderr,
 			APIServerArgs: []string{"--audit-policy-file=" + policy, "--audit-log-path=" + auditLog, "--audit-log-mode=blocking"},
 		},
-		ProviderArgs: []string{"--poll-interval=2s", "--secret-authorization=grants"},
+		ProviderArgs: []string{
+			"--poll-interval=2s", "--secret-authorization=grants", "--contract-metrics", "--leader-election",
+			"--metrics-secure", "--metrics-cert-dir=" + certificates,
+		},
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cannot start the product:", err)
