@@ -27,7 +27,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -135,10 +134,7 @@ func (c *cli) manager(cfg *rest.Config) (ctrl.Manager, error) {
 		LeaderElectionReleaseOnCancel: true,
 		Metrics:                       m,
 		HealthProbeBindAddress:        c.HealthAddress,
-		Cache: cache.Options{
-			DefaultTransform: cache.TransformStripManagedFields(),
-			ByObject:         map[client.Object]cache.ByObject{&apiextensionsv1.CustomResourceDefinition{}: {Transform: customresourcesgate.TransformStripCRDSchema}},
-		},
+		Cache:                         cacheOptions(c.PodNamespace, c.WatchNamespaces...),
 		// Secrets are read from the API server when they are needed and never kept.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		NewClient: func(cfg *rest.Config, o client.Options) (client.Client, error) {
@@ -148,13 +144,6 @@ func (c *cli) manager(cfg *rest.Config) (ctrl.Manager, error) {
 			}
 			return setup.NewClient(cl), nil
 		},
-	}
-	if len(c.WatchNamespaces) > 0 {
-		// The provider's own namespace holds the credentials of cluster provider configs.
-		o.Cache.DefaultNamespaces = map[string]cache.Config{c.PodNamespace: {}}
-	}
-	for _, n := range c.WatchNamespaces {
-		o.Cache.DefaultNamespaces[n] = cache.Config{}
 	}
 	mgr, err := ctrl.NewManager(ratelimiter.LimitRESTConfig(cfg, c.MaxReconcileRate), o)
 	if err != nil {

@@ -2,7 +2,8 @@
 // and consumed by its workloads.
 //
 // There is no external system, so to observe is to evaluate, and nothing is ever written but status, events and metrics. Nothing is
-// cached of a Secret but its metadata: its data is read when a check is authorized, handed to the pure validator, and let go.
+// cached of a Secret but its metadata without annotations: its data is read when a check is authorized, handed to the pure validator, and
+// let go.
 package secretcheck
 
 import (
