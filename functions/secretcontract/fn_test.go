@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,6 +169,16 @@ func TestAnswers(t *testing.T) {
 		"NotAsked": {
 			"The request has not been answered.", object(t, checked, set("deploy-6", "status", "atProvider", "checkRequest")), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
 		},
+		"OtherRules": {
+			"Somebody asks the check for less, of the same generation.",
+			object(t, checked, set([]any{map[string]any{"name": "password", "required": false, "nonEmpty": true, "minLength": 16.0, "format": "None"}}, "spec", "forProvider", "requiredKeys")),
+			fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+		},
+		"MoreFields": {
+			"Somebody has added what is not applied, and so is not put back.",
+			object(t, checked, set([]any{map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "containers": []any{"sidecar"}}}, "spec", "forProvider", "workloadRefs")),
+			fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+		},
 		"NoStatus": {
 			"It has said nothing.", object(t, checked, func(m map[string]any) { delete(m, "status") }), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
 		},
@@ -204,6 +215,33 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("\n%s\nthe findings are not taken over: %v", tc.reason, status)
 			}
 		})
+	}
+}
+
+// TestOrderIsNoMatter holds that the order of lists which are sets or maps to the API server does not make an answer one about other rules.
+func TestOrderIsNoMatter(t *testing.T) {
+	const (
+		password = `{name: password, format: TLS, tls: {hostNames: [a.example.org, b.example.org]}}`
+		username = `{name: username}`
+		api      = `{apiVersion: apps/v1, kind: Deployment, name: api, containers: [main, sidecar]}`
+		worker   = `{apiVersion: apps/v1, kind: Deployment, name: worker}`
+	)
+	lists := func(keys, workloads string, path ...string) func(map[string]any) {
+		return func(m map[string]any) {
+			for name, list := range map[string]string{"requiredKeys": keys, "workloadRefs": workloads} {
+				v := []any{}
+				if err := yaml.Unmarshal([]byte(list), &v); err != nil {
+					t.Fatal(err)
+				}
+				set(v, append(path, name)...)(m)
+			}
+		}
+	}
+	turned := strings.NewReplacer("a.example.org, b.example.org", "b.example.org, a.example.org", "main, sidecar", "sidecar, main")
+	contract := object(t, xr, lists("["+password+","+username+"]", "["+api+","+worker+"]", "spec"))
+	check := object(t, checked, lists(turned.Replace("["+username+","+password+"]"), turned.Replace("["+worker+","+api+"]"), "spec", "forProvider"))
+	if r := run(t, request(contract, check)).GetDesired().GetComposite().GetReady(); r != fnv1.Ready_READY_TRUE {
+		t.Errorf("ready: got %s, want %s", r, fnv1.Ready_READY_TRUE)
 	}
 }
 

@@ -1,7 +1,9 @@
-// Package declared translates contracts as the API holds them into what the validator takes.
+// Package declared translates contracts as the API holds them into what the validator takes, and says which of them ask for the same.
 package declared
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
@@ -59,4 +61,23 @@ func ruleOf(k v1alpha1.KeyRule) contract.Rule {
 		}
 	}
 	return r
+}
+
+// Sorted returns a copy whose lists are in one order. The API holds them as sets and maps: their order says nothing, and server-side apply
+// may keep another one than it is given.
+func Sorted(p v1alpha1.ContractParameters) v1alpha1.ContractParameters {
+	s := *p.DeepCopy()
+	slices.SortStableFunc(s.RequiredKeys, func(a, b v1alpha1.KeyRule) int { return cmp.Compare(a.Name, b.Name) })
+	for _, k := range s.RequiredKeys {
+		if k.TLS != nil {
+			slices.Sort(k.TLS.HostNames)
+		}
+	}
+	slices.SortStableFunc(s.WorkloadRefs, func(a, b v1alpha1.WorkloadReference) int {
+		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
+	for _, w := range s.WorkloadRefs {
+		slices.Sort(w.Containers)
+	}
+	return s
 }

@@ -1,7 +1,8 @@
 // Package answer decides what a SecretContract is composed of, which is one SecretCheck, and takes over its answer.
 //
-// An answer counts only when it is about this generation of the contract: the check echoes it. Until then every condition is Unknown,
-// because what was found for an older spec says nothing about this one. The function never sees a Secret.
+// An answer counts only when it is about this generation of the contract, which the check echoes, and about the contract's own rules: whoever
+// may write SecretChecks could ask for less, in fields that are not applied here. Until then every condition is Unknown, because what was
+// found for another spec says nothing about this one. The function never sees a Secret.
 package answer
 
 import (
@@ -9,12 +10,14 @@ import (
 
 	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
+	"github.com/ryuvia/provider-terdut/internal/contract/declared"
 )
 
 // ResourceCheck is the composition resource name of the SecretCheck.
@@ -51,14 +54,18 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	if err != nil {
 		return nil, false, err
 	}
-	answered := c != nil && answers(c, subject.Generation)
+	asked, err := asks(c, manifest)
+	if err != nil {
+		return nil, false, err
+	}
+	answered := c != nil && asked && answers(c, subject.Generation)
 	ready := answered && c.Status.GetCondition(secretsv1alpha1.TypeSatisfied).Status == corev1.ConditionTrue
 	out := &composite.Composition{
 		Resources: map[string]composite.Resource{ResourceCheck: {Manifest: manifest, Ready: ready}},
 		Ready:     ready,
 	}
 	if !answered {
-		out.Conditions = unanswered()
+		out.Conditions = unanswered(c, asked, subject.Generation)
 		out.Status = before(xr)
 		return out, false, nil
 	}
@@ -149,17 +156,33 @@ func answers(c *check, generation int64) bool {
 			return false
 		}
 	}
-	return c.Spec.ForProvider.ContractGeneration == generation && c.Status.AtProvider.ContractGeneration == generation &&
+	return c.Status.AtProvider.ContractGeneration == generation &&
 		c.Status.AtProvider.CheckRequest == c.Spec.ForProvider.CheckRequest
 }
 
+// asks says whether a check asks for exactly what is desired of it.
+func asks(c *check, manifest *structpb.Struct) (bool, error) {
+	if c == nil {
+		return false, nil
+	}
+	desired := check{}
+	if err := composite.Decode(manifest, &desired); err != nil {
+		return false, fmt.Errorf("cannot compare SecretCheck %q: %w", c.Metadata.Name, err)
+	}
+	want, have := desired.Spec.ForProvider, c.Spec.ForProvider
+	want.ContractParameters, have.ContractParameters = declared.Sorted(want.ContractParameters), declared.Sorted(have.ContractParameters)
+	return equality.Semantic.DeepEqual(want, have), nil
+}
+
 // unanswered are the conditions of a contract that nobody has looked at yet.
-func unanswered() []composite.Condition {
+func unanswered(c *check, asked bool, generation int64) []composite.Condition {
+	message := "The provider has not answered for this generation yet."
+	if c != nil && !asked && c.Spec.ForProvider.ContractGeneration == generation {
+		message = fmt.Sprintf("SecretCheck %q asks for something else than this contract: somebody has changed it. Delete it, and it is made anew.", c.Metadata.Name)
+	}
 	out := make([]composite.Condition, 0, len(conditions))
 	for _, t := range conditions {
-		out = append(out, composite.Condition{
-			Type: string(t), Status: corev1.ConditionUnknown, Reason: v1alpha1.ReasonNotChecked, Message: "The provider has not answered for this generation yet.",
-		})
+		out = append(out, composite.Condition{Type: string(t), Status: corev1.ConditionUnknown, Reason: v1alpha1.ReasonNotChecked, Message: message})
 	}
 	return out
 }
