@@ -179,6 +179,14 @@ func TestAnswers(t *testing.T) {
 			object(t, checked, set([]any{map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "containers": []any{"sidecar"}}}, "spec", "forProvider", "workloadRefs")),
 			fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
 		},
+		"Paused": {
+			"Nobody looks any more: the last answer would stand for ever.",
+			object(t, checked, func(m map[string]any) {
+				status := m["status"].(map[string]any)
+				status["conditions"] = append(status["conditions"].([]any), map[string]any{"type": "Synced", "status": "False", "reason": "ReconcilePaused", "observedGeneration": 9.0})
+			}),
+			fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+		},
 		"NoStatus": {
 			"It has said nothing.", object(t, checked, func(m map[string]any) { delete(m, "status") }), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
 		},

@@ -65,7 +65,7 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 		Ready:     ready,
 	}
 	if !answered {
-		out.Conditions = unanswered(c, asked, subject.Generation)
+		out.Conditions = unanswered(why(c, asked, subject.Generation))
 		out.Status = before(xr)
 		return out, false, nil
 	}
@@ -150,6 +150,9 @@ func render(spec *structpb.Struct, generation int64) (*structpb.Struct, error) {
 
 // answers says whether what a check says is about this generation of the contract, and about what it is asked now.
 func answers(c *check, generation int64) bool {
+	if paused(c) {
+		return false
+	}
 	a := composite.Answers{Generation: c.Metadata.Generation, Status: c.Status.ManagedResourceStatus}
 	for _, t := range conditions {
 		if _, current := a.Get(t); !current {
@@ -174,12 +177,25 @@ func asks(c *check, manifest *structpb.Struct) (bool, error) {
 	return equality.Semantic.DeepEqual(want, have), nil
 }
 
-// unanswered are the conditions of a contract that nobody has looked at yet.
-func unanswered(c *check, asked bool, generation int64) []composite.Condition {
-	message := "The provider has not answered for this generation yet."
-	if c != nil && !asked && c.Spec.ForProvider.ContractGeneration == generation {
-		message = fmt.Sprintf("SecretCheck %q asks for something else than this contract: somebody has changed it. Delete it, and it is made anew.", c.Metadata.Name)
+// paused says whether the provider does not look at a check any more: its last answer would stand for ever.
+func paused(c *check) bool {
+	synced := c.Status.GetCondition(xpv2.TypeSynced)
+	return synced.Status == corev1.ConditionFalse && synced.Reason == xpv2.ReasonReconcilePaused
+}
+
+// why there is no answer, and what to do about it where that is known.
+func why(c *check, asked bool, generation int64) string {
+	switch {
+	case c != nil && paused(c):
+		return fmt.Sprintf("SecretCheck %q is paused: take away its annotation crossplane.io/paused or its managementPolicies.", c.Metadata.Name)
+	case c != nil && !asked && c.Spec.ForProvider.ContractGeneration == generation:
+		return fmt.Sprintf("SecretCheck %q asks for something else than this contract: somebody has changed it. Delete it, and it is made anew.", c.Metadata.Name)
 	}
+	return "The provider has not answered for this generation yet."
+}
+
+// unanswered are the conditions of a contract that nobody has looked at yet.
+func unanswered(message string) []composite.Condition {
 	out := make([]composite.Condition, 0, len(conditions))
 	for _, t := range conditions {
 		out = append(out, composite.Condition{Type: string(t), Status: corev1.ConditionUnknown, Reason: v1alpha1.ReasonNotChecked, Message: message})
