@@ -6,6 +6,7 @@ package owner
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -64,15 +65,9 @@ func (r *Resolver) Of(ctx context.Context, o client.Object, gvk schema.GroupVers
 		return id, nil
 	}
 
-	c, err := r.get(ctx, o.GetNamespace(), ref)
+	c, err := Composite(ctx, r.live, o, gvk)
 	if err != nil {
 		return Identity{}, err
-	}
-	if c == nil {
-		return Identity{}, fmt.Errorf("the controlling %s %q is gone, so this object will be garbage collected", ref.Kind, ref.Name)
-	}
-	if !lists(c, o, gvk) {
-		return Identity{}, fmt.Errorf("the controlling %s %q does not compose this object: remove the owner reference", ref.Kind, ref.Name)
 	}
 	id = Identity{UID: c.GetUID(), Namespace: c.GetNamespace(), Name: c.GetName()}
 
@@ -80,6 +75,31 @@ func (r *Resolver) Of(ctx context.Context, o client.Object, gvk schema.GroupVers
 	r.seen[k] = id
 	r.mu.Unlock()
 	return id, nil
+}
+
+// Composite returns the composite that controls an object, as it is now, or nil when nothing does. It fails as Of does.
+func Composite(ctx context.Context, live client.Reader, o client.Object, gvk schema.GroupVersionKind) (*unstructured.Unstructured, error) {
+	ref := metav1.GetControllerOf(o)
+	if ref == nil {
+		return nil, nil
+	}
+	there, err := exists(ctx, live, o.GetNamespace(), ref)
+	switch {
+	case err != nil:
+		return nil, err
+	case !composes(ref):
+		return nil, fmt.Errorf("the controlling %s %q is no composite: remove the owner reference", ref.Kind, ref.Name)
+	case there == nil:
+		return nil, fmt.Errorf("the controlling %s %q is gone, so this object will be garbage collected", ref.Kind, ref.Name)
+	}
+	c := &unstructured.Unstructured{}
+	if err := get(ctx, live, o.GetNamespace(), ref, c); err != nil {
+		return nil, err
+	}
+	if c.GetUID() != ref.UID || !lists(c, o, gvk) {
+		return nil, fmt.Errorf("the controlling %s %q does not compose this object: remove the owner reference", ref.Kind, ref.Name)
+	}
+	return c, nil
 }
 
 // Forget what was remembered of an object that is gone.
@@ -101,7 +121,7 @@ func (r *Resolver) Alive(ctx context.Context, o client.Object) (bool, error) {
 	if ref == nil {
 		return false, nil
 	}
-	c, err := r.get(ctx, o.GetNamespace(), ref)
+	c, err := exists(ctx, r.live, o.GetNamespace(), ref)
 	if err != nil || c == nil || c.GetDeletionTimestamp() != nil {
 		return false, err
 	}
@@ -119,23 +139,40 @@ func NamespaceTerminating(ctx context.Context, live client.Reader, name string) 
 	return ns.GetDeletionTimestamp() != nil, nil
 }
 
-// get returns the controller that the reference means, or nil when there is none. A namespaced object's controller is of its namespace or
-// cluster scoped.
-func (r *Resolver) get(ctx context.Context, namespace string, ref *metav1.OwnerReference) (*unstructured.Unstructured, error) {
-	c := &unstructured.Unstructured{}
-	c.SetAPIVersion(ref.APIVersion)
-	c.SetKind(ref.Kind)
-	err := r.live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: ref.Name}, c)
+// composes says whether a reference may be to a composite. Kubernetes' own kinds are none, Secrets among them. Those whose groups have no
+// dot and those of k8s.io are its own; a group of custom resources has one.
+func composes(ref *metav1.OwnerReference) bool {
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	return err == nil && strings.Contains(gv.Group, ".") && gv.Group != "k8s.io" && !strings.HasSuffix(gv.Group, ".k8s.io")
+}
+
+// exists returns the metadata of the composite that the reference means, or nil when there is none. An owner reference can be written by
+// whoever may write the object, and name anything: what it names is not read before it is known to be the right object.
+func exists(ctx context.Context, live client.Reader, namespace string, ref *metav1.OwnerReference) (*metav1.PartialObjectMetadata, error) {
+	if !composes(ref) {
+		return nil, nil
+	}
+	c := &metav1.PartialObjectMetadata{}
+	err := get(ctx, live, namespace, ref, c)
 	switch {
 	case kerrors.IsNotFound(err), meta.IsNoMatchError(err):
 		// Without its kind there is no object either.
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("cannot get the controlling %s %q: %w", ref.Kind, ref.Name, err)
+		return nil, err
 	case c.GetUID() != ref.UID:
 		return nil, nil
 	}
 	return c, nil
+}
+
+// get what a reference means, or as much of it as there is room for. A namespaced object's controller is of its namespace or cluster scoped.
+func get(ctx context.Context, live client.Reader, namespace string, ref *metav1.OwnerReference, into client.Object) error {
+	into.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
+	if err := live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: ref.Name}, into); err != nil {
+		return fmt.Errorf("cannot get the controlling %s %q: %w", ref.Kind, ref.Name, err)
+	}
+	return nil
 }
 
 // lists is true when the composite refers to the object among those it composes: in spec.crossplane.resourceRefs, or in spec.resourceRefs

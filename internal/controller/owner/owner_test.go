@@ -79,21 +79,24 @@ var (
 func api(composite *unstructured.Unstructured, ending *metav1.Time, err error, reads *int) client.Reader {
 	return &test.MockClient{MockGet: func(_ context.Context, k client.ObjectKey, o client.Object) error {
 		*reads++
-		if ns, ok := o.(*metav1.PartialObjectMetadata); ok {
-			if k.Name != "shop" || ns.Kind != "Namespace" {
-				return errBoom
-			}
-			ns.DeletionTimestamp = ending
+		kind := o.GetObjectKind().GroupVersionKind()
+		if kind.Kind == "Namespace" && k.Name == "shop" {
+			o.SetDeletionTimestamp(ending)
 			return nil
 		}
-		u := o.(*unstructured.Unstructured)
 		if err != nil {
 			return err
 		}
-		if composite == nil || k.Name != composite.GetName() || k.Namespace != "shop" || u.GroupVersionKind() != composite.GroupVersionKind() {
+		if composite == nil || k.Name != composite.GetName() || k.Namespace != "shop" || kind != composite.GroupVersionKind() {
 			return kerrors.NewNotFound(schema.GroupResource{}, k.Name)
 		}
-		u.Object = composite.DeepCopy().Object
+		switch o := o.(type) {
+		case *metav1.PartialObjectMetadata:
+			o.SetUID(composite.GetUID())
+			o.SetDeletionTimestamp(composite.GetDeletionTimestamp())
+		case *unstructured.Unstructured:
+			o.Object = composite.DeepCopy().Object
+		}
 		return nil
 	}}
 }
@@ -215,19 +218,62 @@ func TestRemembered(t *testing.T) {
 			t.Errorf("%s: want %d reads and success %t, got %d and %v", reason, wantReads, wantOK, reads, err)
 		}
 	}
-	ask("not listed", thing("tenant"), 1, false)
+	ask("not listed", thing("tenant"), 2, false)
 	refers(current, nil)(composite)
-	ask("listed by now", thing("tenant"), 1, true)
+	ask("listed by now", thing("tenant"), 2, true)
 	ask("known", thing("tenant"), 0, true)
 	ask("another controller", thing("other"), 1, false)
 	ask("nobody's", thing(""), 0, true)
 	r.Forget(thing("tenant"))
-	ask("forgotten", thing("tenant"), 1, true)
+	ask("forgotten", thing("tenant"), 2, true)
 	other := thing("tenant")
 	other.SetUID("another thing")
-	ask("another object", other, 1, true)
+	ask("another object", other, 2, true)
 	r.Forget(other)
 	ask("still known", thing("tenant"), 0, true)
+}
+
+// TestNothingElseIsRead holds that an owner reference, which anybody may write, makes nothing read but composites: no object of Kubernetes'
+// own, such as a Secret, and of others no content before the uid has proven to be the one that is meant.
+func TestNothingElseIsRead(t *testing.T) {
+	cases := map[string]struct {
+		reason     string
+		apiVersion string
+		uid        types.UID
+		metadata   int
+	}{
+		"Secret":     {"It is no composite, and its metadata may hold all of it.", "v1", "victim", 0},
+		"Deployment": {"Nor is a workload.", "apps/v1", "victim", 0},
+		"Lease":      {"Nor is anything else of Kubernetes.", "coordination.k8s.io/v1", "victim", 0},
+		"Broken":     {"This names nothing.", "a/b/c", "victim", 0},
+		"OtherUID":   {"The object of this name is another one.", "terdut.example.org/v1", "guessed", 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			metadata, content := 0, 0
+			live := &test.MockClient{MockGet: func(_ context.Context, _ client.ObjectKey, o client.Object) error {
+				o.SetUID("victim")
+				if _, ok := o.(*metav1.PartialObjectMetadata); ok {
+					metadata++
+				} else {
+					content++
+				}
+				return nil
+			}}
+			yes := true
+			o := thing("")
+			o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: tc.apiVersion, Kind: name, Name: "victim", UID: tc.uid, Controller: &yes}})
+			if _, err := NewResolver(live).Of(t.Context(), o, gvk); err == nil {
+				t.Errorf("\n%s\nOf(...): want an error", tc.reason)
+			}
+			if metadata != tc.metadata || content != 0 {
+				t.Errorf("\n%s\nOf(...): %d reads of metadata and %d of content, want %d and none", tc.reason, metadata, content, tc.metadata)
+			}
+			if alive, err := NewResolver(live).Alive(t.Context(), o); alive || err != nil || content != 0 {
+				t.Errorf("\n%s\nAlive(...): got %t and %v, with %d reads of content", tc.reason, alive, err, content)
+			}
+		})
+	}
 }
 
 func TestAlive(t *testing.T) {
