@@ -27,7 +27,6 @@ import (
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
-	"github.com/ryuvia/provider-terdut/internal/controller/owner"
 )
 
 const (
@@ -70,6 +69,9 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	s.AddKnownTypeWithName(es, &unstructured.Unstructured{})
 	s.AddKnownTypeWithName(es.GroupVersion().WithKind(kindExternalSecret+"List"), &unstructured.UnstructuredList{})
 
+	contracts := schema.GroupVersionKind{Group: "terdut.ryuvia.com", Version: "v1alpha1", Kind: "SecretContract"}
+	s.AddKnownTypeWithName(contracts, &unstructured.Unstructured{})
+
 	b := &bench{events: &events{}, at: noon}
 	b.kube = fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -97,7 +99,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		},
 	}).Build()
 	b.external = &external{connector: &connector{
-		kube: b.kube, live: b.kube, secrets: connect.NewSecrets(b.kube, b.kube), owners: owner.NewResolver(b.kube), recorder: b.events,
+		kube: b.kube, live: b.kube, secrets: connect.NewSecrets(b.kube, b.kube), recorder: b.events,
 		now: func() time.Time { return b.at }, versions: []string{esV1},
 	}}
 	return b

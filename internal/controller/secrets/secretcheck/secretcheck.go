@@ -22,7 +22,6 @@ import (
 
 	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
-	"github.com/ryuvia/provider-terdut/internal/controller/owner"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
@@ -84,7 +83,6 @@ type connector struct {
 	kube     client.Reader
 	live     client.Reader
 	secrets  *connect.Secrets
-	owners   *owner.Resolver
 	recorder event.Recorder
 	now      func() time.Time
 	// versions of ExternalSecrets that are supported.
@@ -96,7 +94,7 @@ type connector struct {
 // NewConnector returns what evaluates SecretChecks. The cache finds grants; Secrets, ExternalSecrets and workloads are read live.
 func NewConnector(o setup.Options, kube, live client.Reader, r event.Recorder) managed.TypedExternalConnector[*v1alpha1.SecretCheck] {
 	return &connector{
-		kube: kube, live: live, secrets: o.Secrets, owners: owner.NewResolver(live), recorder: r, now: time.Now,
+		kube: kube, live: live, secrets: o.Secrets, recorder: r, now: time.Now,
 		versions: o.ExternalSecretVersions, grants: o.SecretGrants,
 	}
 }
