@@ -75,12 +75,14 @@ const (
 	ReasonExternalSecretTargetMismatch
 	ReasonUnsupportedExternalSecretSchema
 	ReasonExternalSecretAccessDenied
+	ReasonExternalSecretReadFailed
 	ReasonExternalSecretNotOwner
 	ReasonExternalSecretTargetContested
 
 	// Of the workload.
 	ReasonWorkloadNotFound
 	ReasonWorkloadAccessDenied
+	ReasonWorkloadReadFailed
 	ReasonContainerNotFound
 	ReasonRequiredReferenceMissing
 	ReasonOptionalReferenceNotAllowed
@@ -147,10 +149,12 @@ var reasonTexts = [...]string{
 	ReasonExternalSecretTargetMismatch:    "ExternalSecretTargetMismatch",
 	ReasonUnsupportedExternalSecretSchema: "UnsupportedExternalSecretSchema",
 	ReasonExternalSecretAccessDenied:      "ExternalSecretAccessDenied",
+	ReasonExternalSecretReadFailed:        "ExternalSecretReadFailed",
 	ReasonExternalSecretNotOwner:          "ExternalSecretNotOwner",
 	ReasonExternalSecretTargetContested:   "ExternalSecretTargetContested",
 	ReasonWorkloadNotFound:                "WorkloadNotFound",
 	ReasonWorkloadAccessDenied:            "WorkloadAccessDenied",
+	ReasonWorkloadReadFailed:              "WorkloadReadFailed",
 	ReasonContainerNotFound:               "ContainerNotFound",
 	ReasonRequiredReferenceMissing:        "RequiredReferenceMissing",
 	ReasonOptionalReferenceNotAllowed:     "OptionalReferenceNotAllowed",

@@ -84,6 +84,28 @@ func TestGrants(t *testing.T) {
 		}
 	})
 
+	t.Run("Undecided", func(t *testing.T) {
+		mg := check(func(c *v1alpha1.SecretCheck) {
+			c.Spec.ForProvider.RequiredKeys = append(c.Spec.ForProvider.RequiredKeys, v1alpha1.KeyRule{Name: "username"})
+		})
+		b := newBench(t, secret(), grant())
+		b.grants = true
+		if err := b.look(t, mg); err != nil {
+			t.Fatal(err)
+		}
+		b.fail = timeout("SecretAccessGrantList")
+		mg.Spec.ForProvider.CheckRequest = "again"
+		if err := b.look(t, mg); err == nil {
+			t.Fatal("the API server's fault was swallowed")
+		}
+		if o := mg.Status.AtProvider; len(o.Violations) != 0 || o.MissingKeyCount != 0 || o.ObservedSecret != nil || len(o.MissingKeys) != 0 {
+			t.Errorf("findings are shown while it is not known whether they may be: %+v", o)
+		}
+		if got := mg.Status.AtProvider.CheckRequest; got != "please" {
+			t.Errorf("request %q is said to be answered", got)
+		}
+	})
+
 	t.Run("Borrowed", func(t *testing.T) {
 		// An owner reference can be written by anybody; a composite that does not compose the check is not behind it.
 		mg := check(func(c *v1alpha1.SecretCheck) {

@@ -2,13 +2,13 @@ package secretcheck
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/contract"
@@ -28,8 +28,8 @@ type verdict struct {
 	next time.Time
 }
 
-// evaluate looks at everything that the check is about, in the order in which each depends on the one before. An error is a fault of the
-// API server: what it kept from being looked at is Unknown.
+// evaluate looks at everything that the check is about, in the order in which each depends on the one before. An error is that it cannot be
+// told whether the check is allowed, or what is in the Secret; all is Unknown then. What else cannot be looked at is a finding.
 func (e *external) evaluate(ctx context.Context, mg *v1alpha1.SecretCheck) (verdict, error) {
 	e1 := &evaluation{external: e, mg: mg, spec: declared.Spec(mg.Spec.ForProvider.ContractParameters, e.versions)}
 	err := e1.run(ctx)
@@ -74,10 +74,9 @@ func (e *evaluation) run(ctx context.Context) error {
 	}
 	e.checkKeys(secret)
 	e.checkRotation(secret)
-	if err := e.checkExternalSecret(ctx, secret); err != nil {
-		return err
-	}
-	return e.checkWorkloads(ctx)
+	e.checkExternalSecret(ctx, secret)
+	e.checkWorkloads(ctx)
+	return nil
 }
 
 // pending sets every condition to Unknown, or to what holds for a check that is not configured.
@@ -155,6 +154,11 @@ func (e *evaluation) checkRotation(s *corev1.Secret) {
 	e.conditions.RotationPolicySatisfied = e.yes(contract.ReasonRulesSatisfied)
 }
 
+// unread notes that something beside the Secret could not be read. That is a finding for whoever asks, and news for whoever runs the provider.
+func (e *evaluation) unread(ctx context.Context, kind, name string, err error) {
+	ctrl.LoggerFrom(ctx).Error(err, "cannot look at what a SecretCheck names", "kind", kind, "name", name)
+}
+
 // until notes a moment at which the verdict may change by itself.
 func (e *evaluation) until(t time.Time) {
 	if !t.IsZero() && (e.next.IsZero() || t.Before(e.next)) {
@@ -183,9 +187,4 @@ func specReason(r contract.Result) contract.Reason {
 		return contract.ReasonInvalidSpec
 	}
 	return contract.ReasonFeatureNotEnabled
-}
-
-// errRead makes an error of the API server's about something that is read beside the Secret.
-func errRead(what, name string, err error) error {
-	return fmt.Errorf("cannot get %s %q: %w", what, name, err)
 }

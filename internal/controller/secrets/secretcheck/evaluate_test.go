@@ -100,12 +100,7 @@ func TestObserve(t *testing.T) {
 		},
 		"Timeout": {
 			reason: "A fault of the API server is an error, and confirms nothing.", mg: check(), objects: []client.Object{secret()}, err: true,
-			fail: func(k string) error {
-				if k == "Secret" {
-					return errTimeout
-				}
-				return nil
-			},
+			fail:    timeout("Secret"),
 			verdict: "Unknown Unknown", want: map[xpv2.ConditionType]string{exists: "Unknown Unknown", val: "Unknown Unknown"},
 		},
 		"MissingKey": {
@@ -179,6 +174,14 @@ func TestObserve(t *testing.T) {
 		"OthersForbidden": {
 			reason: "Whether there is a second writer must not be looked at.", mg: check(withES), objects: []client.Object{owned, externalSecretObject()},
 			fail: forbidden(kindExternalSecret + "List"), verdict: "Unknown ExternalSecretAccessDenied",
+		},
+		"ExternalSecretTimeout": {
+			reason: "A fault beside the Secret is a finding of its own.", mg: check(withES), objects: []client.Object{owned, externalSecretObject()},
+			fail: timeout(kindExternalSecret), verdict: "Unknown ExternalSecretReadFailed", want: map[xpv2.ConditionType]string{val: "True RulesSatisfied"},
+		},
+		"OthersTimeout": {
+			reason: "Also when it comes last.", mg: check(withES), objects: []client.Object{owned, externalSecretObject()},
+			fail: timeout(kindExternalSecret + "List"), verdict: "Unknown ExternalSecretReadFailed",
 		},
 		"NotRequired": {
 			reason: "What the policy does not require is told, and does not count.", mg: check(withES, unwanted), objects: []client.Object{secret()},

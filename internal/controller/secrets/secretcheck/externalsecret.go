@@ -50,39 +50,33 @@ func (s externalSecret) target(name string) string {
 func (s externalSecret) writes() bool { return s.Spec.Target.CreationPolicy != "None" }
 
 // checkExternalSecret says whether the ExternalSecret delivers the Secret, and it alone.
-func (e *evaluation) checkExternalSecret(ctx context.Context, secret *corev1.Secret) error {
+func (e *evaluation) checkExternalSecret(ctx context.Context, secret *corev1.Secret) {
 	if e.spec.ExternalSecret == "" {
-		return nil
+		return
 	}
 	u := &unstructured.Unstructured{}
 	u.SetAPIVersion(e.spec.ExternalSecretAPIVersion)
 	u.SetKind(kindExternalSecret)
+	r := contract.ReasonNone
 	err := e.live.Get(ctx, types.NamespacedName{Namespace: e.mg.Namespace, Name: e.spec.ExternalSecret}, u)
+	if err == nil {
+		r, err = e.delivery(ctx, u, secret)
+	}
 	switch {
 	case notServed(err):
 		e.conditions.ExternalSecretReady = e.unknown(contract.ReasonExternalSecretAPINotAvailable)
-		return nil
 	case kerrors.IsForbidden(err), kerrors.IsUnauthorized(err):
 		e.conditions.ExternalSecretReady = e.unknown(contract.ReasonExternalSecretAccessDenied)
-		return nil
 	case kerrors.IsNotFound(err):
 		e.conditions.ExternalSecretReady = e.no(contract.ReasonExternalSecretNotFound)
-		return nil
 	case err != nil:
-		return errRead(kindExternalSecret, e.spec.ExternalSecret, err)
-	}
-	r, err := e.delivery(ctx, u, secret)
-	switch {
-	case kerrors.IsForbidden(err), kerrors.IsUnauthorized(err):
-		e.conditions.ExternalSecretReady = e.unknown(contract.ReasonExternalSecretAccessDenied)
-	case err != nil:
-		return err
+		e.unread(ctx, kindExternalSecret, e.spec.ExternalSecret, err)
+		e.conditions.ExternalSecretReady = e.unknown(contract.ReasonExternalSecretReadFailed)
 	case r != contract.ReasonNone:
 		e.conditions.ExternalSecretReady = e.no(r)
 	default:
 		e.conditions.ExternalSecretReady = e.yes(contract.ReasonRulesSatisfied)
 	}
-	return nil
 }
 
 // delivery returns what keeps the ExternalSecret from delivering the Secret, or nothing.
@@ -125,7 +119,7 @@ func (e *evaluation) otherWriters(ctx context.Context) (bool, error) {
 	l.SetAPIVersion(e.spec.ExternalSecretAPIVersion)
 	l.SetKind(kindExternalSecret + "List")
 	if err := e.live.List(ctx, l, client.InNamespace(e.mg.Namespace)); err != nil {
-		return false, errRead("ExternalSecrets of namespace", e.mg.Namespace, err)
+		return false, err
 	}
 	for i := range l.Items {
 		u := &l.Items[i]

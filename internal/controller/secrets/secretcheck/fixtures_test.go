@@ -90,8 +90,12 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 			return c.Get(ctx, k, o, opts...)
 		},
 		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
-			if u, ok := l.(*unstructured.UnstructuredList); ok && b.fail != nil {
-				if err := b.fail(u.GetKind()); err != nil {
+			kind := strings.TrimPrefix(fmt.Sprintf("%T", l), "*v1alpha1.")
+			if u, ok := l.(*unstructured.UnstructuredList); ok {
+				kind = u.GetKind()
+			}
+			if b.fail != nil {
+				if err := b.fail(kind); err != nil {
 					return err
 				}
 			}
@@ -103,6 +107,15 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		now: func() time.Time { return b.at }, versions: []string{esV1},
 	}}
 	return b
+}
+
+func timeout(kind string) func(string) error {
+	return func(k string) error {
+		if k != kind {
+			return nil
+		}
+		return errTimeout
+	}
 }
 
 func forbidden(kind string) func(string) error {

@@ -20,8 +20,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
 	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
+	"github.com/ryuvia/provider-terdut/internal/contract"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
@@ -69,7 +72,7 @@ func nextCheck(now func() time.Time) managed.PollIntervalHook {
 		}
 		// Not all at once, say after a restart.
 		next := poll + rand.N(poll/10+1)
-		if c.GetCondition(v1alpha1.TypeSatisfied).Status == corev1.ConditionUnknown {
+		if unseen(c) {
 			next = min(next, retryUnknown)
 		}
 		if t := c.Status.AtProvider.NextCheckTime; t != nil {
@@ -77,6 +80,25 @@ func nextCheck(now func() time.Time) managed.PollIntervalHook {
 		}
 		return next
 	}
+}
+
+// unseen says whether there is anything that could not be looked at, required or not. What waits for something that a watch tells of is not
+// among it.
+func unseen(c *v1alpha1.SecretCheck) bool {
+	for _, t := range []xpv2.ConditionType{
+		v1alpha1.TypeSatisfied, v1alpha1.TypeSecretExists, v1alpha1.TypeKeysValid,
+		v1alpha1.TypeExternalSecretReady, v1alpha1.TypeWorkloadsConfigured, v1alpha1.TypeRotationPolicySatisfied,
+	} {
+		is := c.GetCondition(t)
+		switch string(is.Reason) {
+		case contract.ReasonSecretNotFound.String(), contract.ReasonInvalidSpec.String(), contract.ReasonAccessNotApproved.String():
+		default:
+			if is.Status == corev1.ConditionUnknown {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type connector struct {

@@ -25,13 +25,18 @@ const (
 // quiet is how often a status is written at most for a Secret that changes without a change of what is found.
 const quiet = 10 * time.Second
 
-// report writes a verdict into the object's status, and tells people when it has changed. After an error what was found before stays, and
-// the conditions say that it is not confirmed: an evaluation that was not finished answers nothing.
+// report writes a verdict into the object's status, and tells people when it has changed. After an error the Secret was not read: what was
+// found before stays, the conditions say that it is not confirmed, and nothing is answered. But while it is not known whether anything may
+// be told at all, nothing is.
 func (e *external) report(mg *v1alpha1.SecretCheck, v verdict, err error) {
 	was := mg.GetCondition(v1alpha1.TypeSatisfied)
 	before := mg.Status.AtProvider
-	if err == nil {
+	switch {
+	case err == nil:
 		mg.Status.AtProvider = e.settle(before, v.observation(mg, e.now()))
+	case v.conditions.Authorized.Status != contract.StatusTrue:
+		mg.Status.AtProvider = v1alpha1.SecretCheckObservation{ContractGeneration: before.ContractGeneration}
+		mg.Status.AtProvider.CheckRequest = before.CheckRequest
 	}
 
 	for _, c := range []struct {

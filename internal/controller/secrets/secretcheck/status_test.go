@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
 	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 )
 
@@ -88,7 +90,7 @@ func TestErrorAnswersNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	mg.Spec.ForProvider.CheckRequest = "again"
-	b.fail = func(string) error { return errTimeout }
+	b.fail = timeout("Secret")
 	if err := b.look(t, mg); err == nil {
 		t.Fatal("the API server's fault was swallowed")
 	}
@@ -97,5 +99,46 @@ func TestErrorAnswersNothing(t *testing.T) {
 	}
 	if got := says(mg, v1alpha1.TypeSatisfied); got != "Unknown Unknown" {
 		t.Errorf("the verdict is %s", got)
+	}
+}
+
+// TestOneFaultHidesNothing holds that what cannot be looked at beside the Secret keeps nothing from being looked at and answered, and is
+// looked at again soon although nothing depends on it.
+func TestOneFaultHidesNothing(t *testing.T) {
+	mg := check(func(c *v1alpha1.SecretCheck) {
+		c.Spec.ForProvider.RequiredKeys = append(c.Spec.ForProvider.RequiredKeys, v1alpha1.KeyRule{Name: "username"})
+		c.Spec.ForProvider.ExternalSecretRef = &v1alpha1.ExternalSecretReference{Name: "source", APIVersion: esV1}
+		c.Spec.ForProvider.WorkloadRefs = []v1alpha1.WorkloadReference{
+			{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db"}, {APIVersion: "apps/v1", Kind: "Deployment", Name: "api"},
+		}
+	})
+	b := newBench(t, secret(), deployment(envOf("orders-db-old")))
+	b.fail = func(kind string) error {
+		if kind == kindExternalSecret || kind == "StatefulSet" {
+			return errTimeout
+		}
+		return nil
+	}
+	if err := b.look(t, mg); err != nil {
+		t.Fatal(err)
+	}
+	o := mg.Status.AtProvider
+	if o.CheckRequest != "please" || o.ObservedSecret == nil || o.ViolationCount != 1 || len(o.WorkloadStatuses) != 2 {
+		t.Errorf("the pass was not answered: %+v", o)
+	}
+	want := map[xpv2.ConditionType]string{
+		v1alpha1.TypeSatisfied:           "False MissingRequiredKey",
+		v1alpha1.TypeExternalSecretReady: "Unknown ExternalSecretReadFailed",
+		v1alpha1.TypeWorkloadsConfigured: "False EnvConflict",
+	}
+	got := map[xpv2.ConditionType]string{}
+	for ct := range want {
+		got[ct] = says(mg, ct)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("conditions: -want, +got:\n%s", diff)
+	}
+	if d := nextCheck(func() time.Time { return b.at })(mg, time.Minute); d > retryUnknown {
+		t.Errorf("it is looked at again after %s, want %s at most", d, retryUnknown)
 	}
 }

@@ -41,11 +41,11 @@ func templateOf(o client.Object) *corev1.PodTemplateSpec {
 	return nil
 }
 
-// checkWorkloads says whether each workload consumes the Secret. One that must not be read leaves the whole unknown, one that does not
+// checkWorkloads says whether each workload consumes the Secret. One that cannot be read leaves the whole unknown, one that does not
 // makes it false: what is known to be wrong counts more.
-func (e *evaluation) checkWorkloads(ctx context.Context) error {
+func (e *evaluation) checkWorkloads(ctx context.Context) {
 	if len(e.spec.Workloads) == 0 {
-		return nil
+		return
 	}
 	negative, unknown := contract.ReasonNone, contract.ReasonNone
 	for _, w := range e.spec.Workloads {
@@ -60,7 +60,9 @@ func (e *evaluation) checkWorkloads(ctx context.Context) error {
 			negative = contract.ReasonWorkloadNotFound
 			s.Reason = negative.String()
 		case err != nil:
-			return errRead(w.Kind, w.Name, err)
+			e.unread(ctx, w.Kind, w.Name, err)
+			unknown = contract.ReasonWorkloadReadFailed
+			s.Reason = unknown.String()
 		default:
 			r := consume.Check(templateOf(o), consume.Target{
 				Secret: e.spec.Secret, Rules: e.spec.Rules, Containers: w.Containers,
@@ -81,7 +83,6 @@ func (e *evaluation) checkWorkloads(ctx context.Context) error {
 	default:
 		e.conditions.WorkloadsConfigured = e.yes(contract.ReasonRulesSatisfied)
 	}
-	return nil
 }
 
 func project(s *v1alpha1.WorkloadStatus, r consume.Result) {
