@@ -112,7 +112,8 @@ func (v verdict) observation(mg *v1alpha1.SecretCheck, now time.Time) v1alpha1.S
 	o.ObservedSecret = v.secret
 	o.WorkloadStatuses = v.workloads
 	if !v.next.IsZero() {
-		next := metav1.NewTime(v.next)
+		// The API holds whole seconds. Not before it: nothing has changed then, and what is written must be what is read.
+		next := metav1.NewTime(v.next.Add(time.Second - 1).Truncate(time.Second))
 		o.NextCheckTime = &next
 	}
 	if v.satisfied.Reason == contract.ReasonAccessNotApproved {

@@ -1,6 +1,7 @@
 package secretcheck
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/contract/declared"
 )
 
 // TestNoNews holds that a status moves only when something has changed that matters, and events come only with a new verdict.
@@ -140,5 +142,60 @@ func TestOneFaultHidesNothing(t *testing.T) {
 	}
 	if d := nextCheck(func() time.Time { return b.at })(mg, time.Minute); d > retryUnknown {
 		t.Errorf("it is looked at again after %s, want %s at most", d, retryUnknown)
+	}
+}
+
+// TestStoredIsTheSame holds that a status which has been stored and read again is written no more, whatever moment is next in it: the API
+// holds times in whole seconds.
+func TestStoredIsTheSame(t *testing.T) {
+	age := "24h"
+	pair := func(s *corev1.Secret) {
+		s.Data = map[string][]byte{}
+		s.Data["tls.crt"], s.Data["tls.key"] = selfSigned(t, noon.Add(-time.Hour), noon.Add(time.Hour))
+	}
+	rotated := func(s *corev1.Secret) {
+		s.Annotations = map[string]string{declared.RotatedAt: noon.Add(-time.Hour - 300*time.Millisecond).Format(time.RFC3339Nano)}
+	}
+	for name, tc := range map[string]struct {
+		mg     *v1alpha1.SecretCheck
+		secret *corev1.Secret
+		next   time.Time
+	}{
+		"TLS": {
+			check(func(c *v1alpha1.SecretCheck) {
+				c.Spec.ForProvider.RequiredKeys = []v1alpha1.KeyRule{{Name: "tls.crt", Format: "TLS"}}
+			}),
+			secret(pair), noon.Add(time.Hour + time.Second),
+		},
+		"FractionOfASecond": {
+			check(func(c *v1alpha1.SecretCheck) { c.Spec.ForProvider.Rotation = &v1alpha1.RotationPolicy{MaxAge: &age} }),
+			secret(rotated), noon.Add(23 * time.Hour),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, tc.secret)
+			if err := b.look(t, tc.mg); err != nil {
+				t.Fatal(err)
+			}
+			if got := tc.mg.Status.AtProvider.NextCheckTime; got == nil || !got.Time.Equal(tc.next) {
+				t.Errorf("next check: got %v, want %v", got, tc.next)
+			}
+			stored, err := json.Marshal(tc.mg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read := &v1alpha1.SecretCheck{}
+			if err := json.Unmarshal(stored, read); err != nil {
+				t.Fatal(err)
+			}
+			was := read.DeepCopy()
+			b.at = b.at.Add(time.Minute)
+			if err := b.look(t, read); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(was.Status.AtProvider, read.Status.AtProvider); diff != "" {
+				t.Errorf("nothing has changed: -stored, +now:\n%s", diff)
+			}
+		})
 	}
 }
