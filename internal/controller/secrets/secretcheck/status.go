@@ -97,8 +97,11 @@ func (e *external) settle(before, after v1alpha1.SecretCheckObservation) v1alpha
 	if !equality.Semantic.DeepEqual(before, *same) {
 		return after
 	}
-	// It is shown with the next look at it, which is not far.
+	// It is shown with the next look at it, which is not far, and not after a deadline.
 	soon := metav1.NewTime(before.LastCheckedTime.Add(quiet))
+	if n := after.NextCheckTime; n != nil && n.Before(&soon) {
+		soon = *n
+	}
 	before.NextCheckTime = &soon
 	return before
 }

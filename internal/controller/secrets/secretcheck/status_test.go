@@ -199,3 +199,28 @@ func TestStoredIsTheSame(t *testing.T) {
 		})
 	}
 }
+
+// TestDeadlineComesFirst holds that a Secret which changes all the time does not keep a deadline from being looked at.
+func TestDeadlineComesFirst(t *testing.T) {
+	age := "24h"
+	mg := check(func(c *v1alpha1.SecretCheck) { c.Spec.ForProvider.Rotation = &v1alpha1.RotationPolicy{MaxAge: &age} })
+	b := newBench(t, secret(func(s *corev1.Secret) {
+		s.Annotations = map[string]string{declared.RotatedAt: noon.Add(3*time.Second - 24*time.Hour).Format(time.RFC3339)}
+	}))
+	for i := range 2 {
+		s := &corev1.Secret{}
+		if err := b.kube.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: "orders-db"}, s); err != nil {
+			t.Fatal(err)
+		}
+		s.Data["password"] = []byte{byte(i)}
+		if err := b.kube.Update(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.look(t, mg); err != nil {
+			t.Fatal(err)
+		}
+		if d := nextCheck(func() time.Time { return b.at })(mg, time.Minute); d != 3*time.Second {
+			t.Errorf("look %d: the next is after %s, want 3s: that is when the Secret becomes too old", i, d)
+		}
+	}
+}
