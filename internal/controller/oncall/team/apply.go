@@ -85,8 +85,12 @@ func (e *external) note(name string, t *terdut.Team) {
 	e.follow()
 }
 
-// follow the config: where the server is, and through what it is reached.
+// follow the config: where the server is, and through what it is reached. A key stays behind with the address that it was made for: that a
+// server at another address has the same account is that server's own word.
 func (e *external) follow() {
+	if e.cred.Endpoint != e.server.Endpoint {
+		e.cred.ServiceAccountID, e.cred.KeyID, e.cred.RetiredKeyID, e.cred.Token = 0, 0, 0, ""
+	}
 	e.cred.Endpoint, e.cred.CABundle, e.cred.Server, e.cred.Through = e.server.Endpoint, e.server.CABundle, e.server.ID, e.server.Through
 	e.cred.Suspended = ""
 }
