@@ -77,8 +77,8 @@ type Credential struct {
 	// Through is the object whose credential reaches the whole server, for a Team. Its Kind is empty when there is none that is kept here.
 	Through Owner
 
-	// Pending is what is being created on the server at this moment, by name. While it is set, something of that name that appeared since
-	// is this owner's.
+	// Pending is what is being created on the server at this moment: a Team's team by its name, a Bootstrap's account as PendingAccount. While
+	// it is set, something of that name that appeared since is this owner's. Of a Bootstrap it may be PendingDeletion, too.
 	Pending string
 	// TeamID on the server, 0 before there is a team.
 	TeamID int64
@@ -95,8 +95,12 @@ type Credential struct {
 	Token terdut.Secret
 	// AdminToken of the server's first user. It is there from the moment the user is made until Token is.
 	AdminToken terdut.Secret
-	// Joined is true for an account that somebody else made: it is not deleted, and keys of it that are not known here are left alone.
+	// Joined is true for an account that somebody else made: it is not deleted.
 	Joined bool
+	// Minting is true from just before a key is asked for until what interrupted attempts left behind is revoked. LastKeyID is the highest
+	// id of a key that the account had then, 0 when it had none. Keys are numbered in the order in which they are made.
+	Minting   bool
+	LastKeyID int64
 	// RetiredKeyID is a key that Token has replaced and that is to be revoked, 0 when there is none.
 	RetiredKeyID int64
 	// Lost says by which attempt it was found out that the server has users and lets the provider in no more. Empty means that it does.
@@ -107,6 +111,14 @@ type Credential struct {
 	// version of the Secret that this was read from, empty when it is not stored yet.
 	version string
 }
+
+// What may be pending of a Bootstrap.
+const (
+	// PendingAccount is set from just before the account is asked for until its key is stored.
+	PendingAccount = "account"
+	// PendingDeletion is set from just before the server is asked to delete the account.
+	PendingDeletion = "deletion"
+)
 
 // New returns a credential of an owner that is not stored yet.
 func New(o Owner) *Credential { return &Credential{Owner: o} }
@@ -145,6 +157,8 @@ const (
 	keyToken          = "token"
 	keyAdminToken     = "adminToken"
 	keyJoined         = "joined"
+	keyMinting        = "minting"
+	keyLastKeyID      = "lastKeyID"
 	keyRetiredKeyID   = "retiredKeyID"
 	keyLost           = "lost"
 	keySuspended      = "suspended"
@@ -168,7 +182,7 @@ func (c *Credential) secret(namespace string) *corev1.Secret {
 		keyEndpoint: c.Endpoint, keyCABundle: c.CABundle, keyServer: c.Server, keyThrough: c.Through.encode(),
 		keyPending: c.Pending, keyTeamID: number(c.TeamID), keyTeamName: c.TeamName, keyTeamStored: c.TeamStored,
 		keyAccountID: number(c.ServiceAccountID), keyKeyID: number(c.KeyID),
-		keyJoined: flag(c.Joined), keyRetiredKeyID: number(c.RetiredKeyID), keyLost: c.Lost,
+		keyJoined: flag(c.Joined), keyMinting: flag(c.Minting), keyLastKeyID: number(c.LastKeyID), keyRetiredKeyID: number(c.RetiredKeyID), keyLost: c.Lost,
 		keyTrigger: c.Trigger, keyToken: string(c.Token), keyAdminToken: string(c.AdminToken), keySuspended: c.Suspended,
 	} {
 		if v != "" {
@@ -198,11 +212,13 @@ func decode(s *corev1.Secret, o Owner) (*Credential, error) {
 		Owner: o, Endpoint: get(keyEndpoint), CABundle: get(keyCABundle), Server: get(keyServer),
 		Pending: get(keyPending), TeamName: get(keyTeamName), TeamStored: get(keyTeamStored), Trigger: get(keyTrigger),
 		Token: terdut.Secret(get(keyToken)), AdminToken: terdut.Secret(get(keyAdminToken)), Suspended: get(keySuspended),
-		Joined: get(keyJoined) == flag(true), Lost: get(keyLost),
+		Joined: get(keyJoined) == flag(true), Minting: get(keyMinting) == flag(true), Lost: get(keyLost),
 		version: s.ResourceVersion,
 	}
 	ok := c.Through.decode(get(keyThrough))
-	for k, n := range map[string]*int64{keyTeamID: &c.TeamID, keyAccountID: &c.ServiceAccountID, keyKeyID: &c.KeyID, keyRetiredKeyID: &c.RetiredKeyID} {
+	for k, n := range map[string]*int64{
+		keyTeamID: &c.TeamID, keyAccountID: &c.ServiceAccountID, keyKeyID: &c.KeyID, keyRetiredKeyID: &c.RetiredKeyID, keyLastKeyID: &c.LastKeyID,
+	} {
 		v := get(k)
 		if v == "" {
 			continue

@@ -102,6 +102,7 @@ func (e *external) first(ctx context.Context, mg *v1alpha1.Bootstrap, attempt st
 	// Everything that is known of this endpoint is of another server.
 	e.cred.Server, e.cred.AdminToken = string(uuid.NewUUID()), b.Key.Key
 	e.cred.Token, e.cred.KeyID, e.cred.ServiceAccountID, e.cred.RetiredKeyID, e.cred.Joined, e.cred.Lost = "", 0, 0, 0, false, ""
+	e.cred.Pending, e.cred.Minting = "", false
 	if err := e.store.Keep(ctx, e.cred); err != nil {
 		return err
 	}
@@ -113,51 +114,50 @@ func (e *external) first(ctx context.Context, mg *v1alpha1.Bootstrap, attempt st
 // not make is joined, when a person gave the administrator's key, and when it reaches as far as it has to.
 func (e *external) account(ctx context.Context, mg *v1alpha1.Bootstrap, admin terdut.Secret, given bool) error {
 	name, cl := mg.Spec.ForProvider.ServiceAccountName, e.server.WithToken(admin)
-	n, err := cl.CreateServiceAccount(ctx, name, terdut.ScopeInstance, 0)
-	if err == nil {
-		e.cred.Joined = false
-		if err := e.keep(ctx, n.ID, n.Key, trigger(mg)); err != nil {
-			return err
-		}
-		e.tell(mg, reasonAccount, "created service account %d %q", n.ID, name)
-		return nil
-	}
-	if !terdut.IsConflict(err) {
-		return err
-	}
 	a, err := cl.FindServiceAccount(ctx, name)
 	switch {
 	case err != nil:
 		return err
 	case a == nil:
-		return fmt.Errorf("service account %q exists and cannot be found", name)
+		return e.create(ctx, mg, cl)
 	case a.Scope != terdut.ScopeInstance:
 		err := fmt.Errorf("service account %d %q is there and reaches one team only: choose another serviceAccountName", a.ID, name)
 		return connect.WithReason(err, v1alpha1.ReasonConflict)
 	}
-	k, err := cl.CreateServiceAccountKey(ctx, a.ID)
-	if err != nil {
-		return err
+	if c := e.cred; a.ID != c.ServiceAccountID {
+		// What is known of keys is of another account, unless it is of the very create that made this one.
+		made := c.Pending == credential.PendingAccount
+		c.ServiceAccountID, c.KeyID, c.Token, c.RetiredKeyID = a.ID, 0, "", 0
+		c.Joined, c.Minting = given && !made, made
 	}
-	if a.ID != e.cred.ServiceAccountID {
-		e.cred.Joined = given
-	}
-	if err := e.keep(ctx, a.ID, *k, trigger(mg)); err != nil {
-		return err
-	}
-	e.tell(mg, reasonKey, "created key %d of service account %d %q", k.ID, a.ID, name)
-	return nil
+	return e.mint(ctx, mg, cl, trigger(mg))
 }
 
-// keep a key as the one in use. Administrators' keys are not needed any more.
-func (e *external) keep(ctx context.Context, account int64, k terdut.APIKey, trigger string) error {
-	c := e.cred
-	if c.ServiceAccountID == account && c.KeyID != k.ID {
-		c.RetiredKeyID = c.KeyID
+// create the account, which nothing has the name of. That it is being created is stored first.
+func (e *external) create(ctx context.Context, mg *v1alpha1.Bootstrap, cl *terdut.Client) error {
+	c, name := e.cred, mg.Spec.ForProvider.ServiceAccountName
+	first := c.Pending != credential.PendingAccount
+	if first {
+		c.Pending, c.Minting, c.LastKeyID = credential.PendingAccount, true, 0
+		if err := e.store.Save(ctx, c); err != nil {
+			return err
+		}
 	}
-	c.ServiceAccountID, c.KeyID, c.Token, c.Trigger = account, k.ID, k.Key, trigger
-	c.AdminToken, c.Lost, c.CABundle = "", "", e.caBundle
-	return e.store.Keep(ctx, c)
+	n, err := cl.CreateServiceAccount(ctx, name, terdut.ScopeInstance, 0)
+	if err != nil {
+		if first && !terdut.IsUncertain(err) {
+			// It was not made, so whatever has this name is somebody else's. Of an earlier attempt that is not known.
+			c.Pending, c.Minting = "", false
+			err = errors.Join(err, e.store.Save(ctx, c))
+		}
+		return err
+	}
+	c.Joined = false
+	if err := e.keep(ctx, n.ID, n.Key, trigger(mg), first); err != nil {
+		return err
+	}
+	e.tell(mg, reasonAccount, "created service account %d %q", n.ID, name)
+	return nil
 }
 
 // renew what is out of date. The order is: mint, store, use, revoke.
@@ -171,34 +171,15 @@ func (e *external) renew(ctx context.Context, mg *v1alpha1.Bootstrap) error {
 		if err := e.revoke(ctx, mg, cl); err != nil {
 			return err
 		}
-		k, err := cl.CreateServiceAccountKey(ctx, e.cred.ServiceAccountID)
+		if err := e.mint(ctx, mg, cl, t); err != nil {
+			return err
+		}
+		cl = e.server.WithToken(e.cred.Token)
+		keys, err := cl.ServiceAccountKeys(ctx, e.cred.ServiceAccountID)
 		if err != nil {
 			return err
 		}
-		if err := e.keep(ctx, e.cred.ServiceAccountID, *k, t); err != nil {
-			return err
-		}
-		e.tell(mg, reasonKey, "created key %d of service account %d", k.ID, e.cred.ServiceAccountID)
-		cl = e.server.WithToken(k.Key)
-		if e.keys, err = cl.ServiceAccountKeys(ctx, e.cred.ServiceAccountID); err != nil {
-			return err
-		}
+		e.saw(keys)
 	}
 	return e.revoke(ctx, mg, cl)
-}
-
-// revoke keys that are not in use, and store that this is done.
-func (e *external) revoke(ctx context.Context, mg *v1alpha1.Bootstrap, cl *terdut.Client) error {
-	for _, id := range e.strays() {
-		if err := cl.DeleteServiceAccountKey(ctx, e.cred.ServiceAccountID, id); err != nil && !terdut.IsNotFound(err) {
-			return err
-		}
-		e.tell(mg, reasonRevoked, "revoked key %d of service account %d", id, e.cred.ServiceAccountID)
-	}
-	e.keys = nil
-	if e.cred.RetiredKeyID == 0 && e.cred.Lost == "" && e.cred.CABundle == e.caBundle {
-		return nil
-	}
-	e.cred.RetiredKeyID, e.cred.Lost, e.cred.CABundle = 0, "", e.caBundle
-	return e.store.Save(ctx, e.cred)
 }

@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -12,6 +13,7 @@ import (
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
 	"github.com/ryuvia/provider-terdut/internal/connect"
+	"github.com/ryuvia/provider-terdut/internal/connect/credential"
 	"github.com/ryuvia/provider-terdut/internal/controller/index"
 	"github.com/ryuvia/provider-terdut/internal/controller/owner"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
@@ -58,9 +60,6 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.Bootstrap) (managed.
 	return managed.ExternalDelete{}, e.store.Delete(ctx, e.cred)
 }
 
-// deletion is pending on the server from just before it is asked for.
-const deletion = "deletion"
-
 // deadKey is true when the server does not know a key, or its account.
 func deadKey(err error) bool { return terdut.IsUnauthorized(err) || terdut.IsNotFound(err) }
 
@@ -75,41 +74,51 @@ func (e *external) retain(ctx context.Context, mg *v1alpha1.Bootstrap) error {
 	return nil
 }
 
-// remove the account from the server; of an account that somebody else made, our key alone.
+// remove the account from the server; of an account that somebody else made, or has a key of, our keys alone.
 func (e *external) remove(ctx context.Context, mg *v1alpha1.Bootstrap) error {
-	token, id := e.cred.Token, e.cred.ServiceAccountID
+	c := e.cred
+	token := c.Token
 	if token == "" {
-		token = e.cred.AdminToken
+		token = c.AdminToken
 	}
 	if token == "" {
 		return nil
 	}
-	cl, err := e.terdut.Client(e.cred.Endpoint, e.cred.CABundle, token)
+	cl, err := e.terdut.Client(c.Endpoint, c.CABundle, token)
 	if err != nil {
 		return err
 	}
-	if !e.cred.Complete() {
+	if c.ServiceAccountID == 0 {
 		// Interrupted before its key was stored.
 		a, err := cl.FindServiceAccount(ctx, mg.Spec.ForProvider.ServiceAccountName)
 		if err != nil || a == nil {
 			return err
 		}
-		id = a.ID
+		c.ServiceAccountID, c.Joined = a.ID, c.Pending != credential.PendingAccount
 	}
-	asked := e.cred.Pending == deletion
+	id, asked := c.ServiceAccountID, c.Pending == credential.PendingDeletion
+	keys, err := cl.ServiceAccountKeys(ctx, id)
+	if err != nil && (!deadKey(err) || (terdut.IsUnauthorized(err) && !asked)) {
+		return err
+	}
+	// What is not known to be ours alone is not deleted.
+	shared := err != nil || c.Joined || slices.ContainsFunc(keys, func(k terdut.KeyInfo) bool { return !e.ours(k.ID) })
 	if !asked {
-		e.cred.Pending = deletion
-		if err := e.store.Save(ctx, e.cred); err != nil {
+		c.Pending = credential.PendingDeletion
+		if err := e.store.Save(ctx, c); err != nil {
 			return err
 		}
 	}
-	if e.cred.Joined {
-		err = cl.DeleteServiceAccountKey(ctx, id, e.cred.KeyID)
+	if shared {
+		err = e.removeKeys(ctx, cl, keys)
 	} else {
 		err = cl.DeleteServiceAccount(ctx, id)
 	}
 	if err != nil && !deadKey(err) {
 		return err
+	}
+	if shared && c.Token == "" {
+		return nil
 	}
 	// A key goes with its account. Nobody will look again, so this is to be certain.
 	_, look := cl.ServiceAccountKeys(ctx, id)
@@ -121,8 +130,24 @@ func (e *external) remove(ctx context.Context, mg *v1alpha1.Bootstrap) error {
 	case !deadKey(look):
 		return look
 	}
-	e.tell(mg, reasonDeleted, "service account %d is deleted, or has lost its key where somebody else made it", id)
+	e.tell(mg, reasonDeleted, "service account %d is deleted, or has lost our key where somebody else made it or has a key of it", id)
 	return nil
+}
+
+// removeKeys that are ours. The one that this is done with is the last.
+func (e *external) removeKeys(ctx context.Context, cl *terdut.Client, keys []terdut.KeyInfo) error {
+	e.keys = keys
+	ids := e.strays()
+	if e.cred.KeyID != 0 {
+		ids = append(ids, e.cred.KeyID)
+	}
+	var last error
+	for _, id := range ids {
+		if last = cl.DeleteServiceAccountKey(ctx, e.cred.ServiceAccountID, id); last != nil && !terdut.IsNotFound(last) {
+			return last
+		}
+	}
+	return last
 }
 
 // user returns the name of a Team that works through this account, empty when there is none. In a namespace that is being deleted, which

@@ -80,13 +80,11 @@ func (e *external) observeKey(ctx context.Context, mg *v1alpha1.Bootstrap) (mana
 	case err != nil:
 		return managed.ExternalObservation{}, e.fail(mg, err)
 	}
-	if slices.ContainsFunc(keys, func(k terdut.KeyInfo) bool { return k.ID == e.cred.KeyID }) {
-		e.keys = keys
-	}
+	e.saw(keys)
 	if err := setup.SetExternalName(ctx, e.kube, mg, strconv.FormatInt(e.cred.ServiceAccountID, 10)); err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	if len(e.strays()) > 0 || e.cred.Trigger != trigger(mg) || e.cred.CABundle != e.caBundle || e.cred.Lost != "" || e.cred.RetiredKeyID != 0 {
+	if c := e.cred; c.Trigger != trigger(mg) || c.CABundle != e.caBundle || c.Lost != "" || c.RetiredKeyID != 0 || c.Minting {
 		return managed.ExternalObservation{ResourceExists: true}, nil
 	}
 	e.available(mg)
@@ -128,17 +126,6 @@ func (e *external) adminKey(ctx context.Context, mg *v1alpha1.Bootstrap) (key te
 		return "", "", err
 	}
 	return terdut.Secret(v[0]), "with Secret " + ver, nil
-}
-
-// strays are keys of the account that are not in use. Of an account that somebody else made, only ours is one.
-func (e *external) strays() []int64 {
-	var ids []int64
-	for _, k := range e.keys {
-		if k.ID != e.cred.KeyID && (!e.cred.Joined || k.ID == e.cred.RetiredKeyID) {
-			ids = append(ids, k.ID)
-		}
-	}
-	return ids
 }
 
 // observeOnly looks at an account with the administrator's key that the spec names.
