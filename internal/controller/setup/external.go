@@ -46,6 +46,7 @@ type connector[T Object] struct {
 
 	release *releaser
 	gone    *gone
+	created *created
 }
 
 func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
@@ -57,13 +58,14 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 		markUnknown(mg, err)
 		return nil, err
 	}
-	return &external[T]{TypedExternalClient: e, gone: c.gone}, nil
+	return &external[T]{TypedExternalClient: e, gone: c.gone, created: c.created}, nil
 }
 
 type external[T Object] struct {
 	managed.TypedExternalClient[T]
 
-	gone *gone
+	gone    *gone
+	created *created
 }
 
 func (e *external[T]) Observe(ctx context.Context, mg T) (managed.ExternalObservation, error) {
@@ -73,6 +75,7 @@ func (e *external[T]) Observe(ctx context.Context, mg T) (managed.ExternalObserv
 		return o, err
 	}
 	mg.SetObservedGeneration(mg.GetGeneration())
+	e.created.prepare(mg, o)
 	return o, nil
 }
 

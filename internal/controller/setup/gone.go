@@ -18,12 +18,15 @@ const afterGone = 100 * time.Millisecond
 //
 // The runtime looks again after a Delete as it does after a failure: later each time. An object that waited for a user of its external
 // resource, which is a Delete that does nothing, would keep its finalizer for up to a minute after the resource has gone.
-type gone struct{ names sync.Map }
+type gone struct{ marks }
 
-func (g *gone) mark(o client.Object) { g.names.Store(client.ObjectKeyFromObject(o), struct{}{}) }
+// marks are objects about which one step of a pass has something to say to a later one. An object has one pass at a time.
+type marks struct{ names sync.Map }
 
-func (g *gone) take(n types.NamespacedName) bool {
-	_, ok := g.names.LoadAndDelete(n)
+func (m *marks) mark(o client.Object) { m.names.Store(client.ObjectKeyFromObject(o), struct{}{}) }
+
+func (m *marks) take(n types.NamespacedName) bool {
+	_, ok := m.names.LoadAndDelete(n)
 	return ok
 }
 

@@ -69,7 +69,7 @@ type Kind[T Object] struct {
 const soon = 5 * time.Second
 
 // Options are the reconciler options of a kind.
-func (k Kind[T]) options(mgr ctrl.Manager, o Options, went *gone) []managed.ReconcilerOption {
+func (k Kind[T]) options(mgr ctrl.Manager, o Options, went *gone, made *created) []managed.ReconcilerOption {
 	name := managed.ControllerName(k.GVK.GroupKind().String())
 	log := o.Logger.WithValues("controller", name)
 	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
@@ -78,6 +78,7 @@ func (k Kind[T]) options(mgr ctrl.Manager, o Options, went *gone) []managed.Reco
 			TypedExternalConnector: k.Connector,
 			release:                &releaser{live: mgr.GetAPIReader(), kind: k.GVK.Kind, recorder: recorder, log: log},
 			gone:                   went,
+			created:                made,
 		}),
 		// External names are not the object's name by default: connectors set them.
 		managed.WithInitializers(),
@@ -128,8 +129,9 @@ func Managed[T Object](mgr ctrl.Manager, o Options, k Kind[T], watches ...func(*
 		w(b)
 	}
 	went := &gone{}
-	r := managed.NewReconciler(mgr, resource.ManagedKind(k.GVK), k.options(mgr, o, went)...)
-	if err := b.Complete(ratelimiter.NewReconciler(name, went.soon(r), o.GlobalRateLimiter)); err != nil {
+	made := &created{policies: o.Features.Enabled(feature.EnableBetaManagementPolicies)}
+	r := managed.NewReconciler(made.manager(mgr), resource.ManagedKind(k.GVK), k.options(mgr, o, went, made)...)
+	if err := b.Complete(ratelimiter.NewReconciler(name, went.soon(made.pass(r)), o.GlobalRateLimiter)); err != nil {
 		return fmt.Errorf("cannot set up controller of %s: %w", k.GVK.Kind, err)
 	}
 	return nil
