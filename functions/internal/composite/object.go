@@ -12,6 +12,9 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 )
 
+// ClusterProviderConfig is the kind of the provider configs that composites name: an admin's, never one of the composite's namespace.
+const ClusterProviderConfig = "ClusterProviderConfig"
+
 // An Object is an observed composed resource, as far as we read it.
 type Object[Spec, Status any] struct {
 	Kind     string `json:"kind"`
@@ -41,6 +44,31 @@ func Observe[Spec, Status any](observed map[string]*structpb.Struct, name, kind 
 		return nil, fmt.Errorf("observed resource %q: %w", name, err)
 	}
 	return o, nil
+}
+
+// Manifest of a composed resource in the namespace of its composite: exactly the fields that a function owns.
+func Manifest(s Subject, apiVersion, kind, name string, annotations, spec map[string]any) (*structpb.Struct, error) {
+	metadata := map[string]any{"namespace": s.Namespace, "name": name}
+	if len(annotations) > 0 {
+		metadata["annotations"] = annotations
+	}
+	m, err := structpb.NewStruct(map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadata, "spec": spec})
+	if err != nil {
+		return nil, fmt.Errorf("cannot render %s %q: %w", kind, name, err)
+	}
+	return m, nil
+}
+
+// Carries tells whether an observed object, which is not being deleted, holds what is desired. Same compares what we own of the two.
+func Carries[Spec, Status any](observed *Object[Spec, Status], desired *structpb.Struct, same func(desired, observed *Object[Spec, Status]) bool) (bool, error) {
+	if observed == nil || desired == nil || observed.Metadata.DeletionTimestamp != "" {
+		return false, nil
+	}
+	want := &Object[Spec, Status]{}
+	if err := Decode(desired, want); err != nil {
+		return false, fmt.Errorf("cannot compare %s %q: %w", observed.Kind, observed.Metadata.Name, err)
+	}
+	return same(want, observed), nil
 }
 
 // Answers are the conditions of a managed resource. Only those count that belong to what it is asked now.

@@ -10,6 +10,7 @@ import (
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
+	"github.com/ryuvia/provider-terdut/functions/internal/delivery"
 	"github.com/ryuvia/provider-terdut/functions/internal/names"
 )
 
@@ -37,7 +38,7 @@ const (
 type (
 	database       = composite.Object[postgresqlv1alpha1.PGDatabaseSpec, postgresqlv1alpha1.PGDatabaseStatus]
 	credential     = composite.Object[openbaov1alpha1.BaoSecretSpec, openbaov1alpha1.BaoSecretStatus]
-	externalSecret = composite.Object[externalSecretSpec, externalSecretStatus]
+	externalSecret = delivery.ExternalSecret
 )
 
 // A tenant is a composite with what is observed of its composed resources.
@@ -77,7 +78,7 @@ func newTenant(xr *structpb.Struct, observed map[string]*structpb.Struct) (*tena
 	if err != nil {
 		return nil, err
 	}
-	t.externalSecret, err = composite.Observe[externalSecretSpec, externalSecretStatus](observed, ResourceExternalSecret, externalSecretKind)
+	t.externalSecret, err = composite.Observe[delivery.Spec, delivery.Status](observed, ResourceExternalSecret, delivery.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func (t *tenant) resolveNames() tenantNames {
 	}
 	if e := t.externalSecret; e != nil {
 		n.secret = cmp.Or(n.secret, e.Spec.Target.Name)
-		n.path = cmp.Or(n.path, e.Spec.path())
+		n.path = cmp.Or(n.path, e.Spec.Path())
 		n.externalSecretObject = e.Metadata.Name
 	}
 
@@ -135,29 +136,4 @@ func (t *tenant) resolveNames() tenantNames {
 		credentialObject:     cmp.Or(n.credentialObject, composed(ResourceCredential)),
 		externalSecretObject: cmp.Or(n.externalSecretObject, composed(ResourceExternalSecret)),
 	}
-}
-
-// manifest of a composed resource: exactly the fields that this function owns.
-func (t *tenant) manifest(apiVersion, kind, name string, annotations, spec map[string]any) (*structpb.Struct, error) {
-	metadata := map[string]any{"namespace": t.subject.Namespace, "name": name}
-	if len(annotations) > 0 {
-		metadata["annotations"] = annotations
-	}
-	s, err := structpb.NewStruct(map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadata, "spec": spec})
-	if err != nil {
-		return nil, fmt.Errorf("cannot render %s %q: %w", kind, name, err)
-	}
-	return s, nil
-}
-
-// carries tells whether an observed object, which is not being deleted, holds what is desired. Same compares what we own of the two.
-func carries[Spec, Status any](observed *composite.Object[Spec, Status], desired *structpb.Struct, same func(desired, observed *composite.Object[Spec, Status]) bool) (bool, error) {
-	if observed == nil || desired == nil || observed.Metadata.DeletionTimestamp != "" {
-		return false, nil
-	}
-	want := &composite.Object[Spec, Status]{}
-	if err := composite.Decode(desired, want); err != nil {
-		return false, fmt.Errorf("cannot compare %s %q: %w", observed.Kind, observed.Metadata.Name, err)
-	}
-	return same(want, observed), nil
 }

@@ -16,6 +16,7 @@ import (
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
+	"github.com/ryuvia/provider-terdut/functions/internal/delivery"
 )
 
 // Compose a Tenant. Observed are the composed resources by composition resource name. An error names the field that cannot be
@@ -33,7 +34,7 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	if err != nil {
 		return nil, err
 	}
-	if s.databaseHolds, err = carries(t.database, manifest, sameDatabase); err != nil {
+	if s.databaseHolds, err = composite.Carries(t.database, manifest, sameDatabase); err != nil {
 		return nil, err
 	}
 	s.databaseReady = s.databaseHolds && t.provenWithCurrent() && t.databaseAnswers().AreTrue(xpv2.TypeReady, xpv2.TypeSynced, postgresqlv1alpha1.TypeLoginVerified)
@@ -44,7 +45,7 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 		if err != nil {
 			return nil, err
 		}
-		if s.credentialHolds, err = carries(t.credential, manifest, sameCredential); err != nil {
+		if s.credentialHolds, err = composite.Carries(t.credential, manifest, sameCredential); err != nil {
 			return nil, err
 		}
 		s.credentialReady = s.credentialHolds && t.credentialAnswers().AreTrue(xpv2.TypeReady, xpv2.TypeSynced)
@@ -56,10 +57,10 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 		if err != nil {
 			return nil, err
 		}
-		if s.projectionHolds, err = carries(t.externalSecret, manifest, sameExternalSecret); err != nil {
+		if s.projectionHolds, err = composite.Carries(t.externalSecret, manifest, delivery.Same); err != nil {
 			return nil, err
 		}
-		s.projected = s.projectionHolds && t.projection().ready
+		s.projected = s.projectionHolds && t.delivery().Projection().Ready
 		resources[ResourceExternalSecret] = composite.Resource{Manifest: manifest, Ready: s.projected}
 	}
 

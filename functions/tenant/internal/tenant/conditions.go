@@ -3,8 +3,6 @@ package tenant
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
@@ -86,40 +84,10 @@ func (t *tenant) loginVerified(s state) composite.Condition {
 func (t *tenant) secretProjected(s state) composite.Condition {
 	const ct = v1alpha1.TypeSecretProjected
 	switch {
-	case t.externalSecret == nil || t.projection().status == "":
+	case t.externalSecret == nil || !t.delivery().Projection().Said():
 		return composite.Waiting(ct, messageNoSecret)
 	case s.projected:
 		return composite.Available(ct)
 	}
-
-	p := t.projection()
-	who := fmt.Sprintf("ExternalSecret %q", t.externalSecret.Metadata.Name)
-	no := func(reason, message string) composite.Condition {
-		return composite.Condition{Type: ct, Status: corev1.ConditionFalse, Reason: reason, Message: message}
-	}
-	switch {
-	case p.status == corev1.ConditionTrue && p.message == messageRetained:
-		return no(v1alpha1.ReasonSyncFailed, fmt.Sprintf("%s found the record %q empty. %s", t.store(), t.names.path, t.storeAdvice()))
-	case p.status != corev1.ConditionFalse:
-		return composite.Waiting(ct, "External Secrets has not delivered %s with its current spec yet.", who)
-	case p.message == messageNotOwner || p.message == messageOwned:
-		return no(v1alpha1.ReasonConflict, fmt.Sprintf(
-			"Secret %q belongs to something else: set another secretName in a new Tenant, or remove the other owner.", t.names.secret))
-	case p.message == messageImmutable:
-		return no(v1alpha1.ReasonSecretImmutable, fmt.Sprintf("Secret %q is immutable: delete it, and External Secrets makes it anew.", t.names.secret))
-	case p.message == messageReadFailed:
-		return no(v1alpha1.ReasonSyncFailed, fmt.Sprintf("%s cannot read the record %q now. %s", t.store(), t.names.path, t.storeAdvice()))
-	}
-	return no(v1alpha1.ReasonSyncFailed, fmt.Sprintf("%s: %s. It tries again; its events say why.", who, p.message))
-}
-
-// store that External Secrets reads from.
-func (t *tenant) store() string {
-	return fmt.Sprintf("%s %q", t.spec.SecretStoreRef.Kind, t.spec.SecretStoreRef.Name)
-}
-
-// storeAdvice is what to look at when External Secrets does not get the record.
-func (t *tenant) storeAdvice() string {
-	return fmt.Sprintf("It tries again. If that does not help, the events of ExternalSecret %q say why: the store must be Ready and read from the server, "+
-		"namespace and mount of %s %q, with a role that may read this path.", t.externalSecret.Metadata.Name, clusterProviderConfig, t.spec.BaoRef.Name)
+	return t.delivery().Undelivered(ct)
 }

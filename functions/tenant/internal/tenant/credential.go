@@ -63,8 +63,8 @@ func (t *tenant) renderCredential() (*structpb.Struct, error) {
 	if r := t.spec.Rotation; r != nil {
 		forProvider["rotation"] = map[string]any{"trigger": r.Trigger}
 	}
-	return t.manifest(openbaov1alpha1.SchemeGroupVersion.String(), openbaov1alpha1.BaoSecretKind, t.names.credentialObject, nil, map[string]any{
-		"providerConfigRef": map[string]any{"kind": clusterProviderConfig, "name": t.spec.BaoRef.Name},
+	return composite.Manifest(t.subject, openbaov1alpha1.SchemeGroupVersion.String(), openbaov1alpha1.BaoSecretKind, t.names.credentialObject, nil, map[string]any{
+		"providerConfigRef": map[string]any{"kind": composite.ClusterProviderConfig, "name": t.spec.BaoRef.Name},
 		"forProvider":       forProvider,
 	})
 }

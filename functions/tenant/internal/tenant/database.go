@@ -13,12 +13,8 @@ import (
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 )
 
-const (
-	clusterProviderConfig = "ClusterProviderConfig"
-
-	// annotationExternalName is Crossplane's, for the name of what a managed resource stands for.
-	annotationExternalName = "crossplane.io/external-name"
-)
+// annotationExternalName is Crossplane's, for the name of what a managed resource stands for.
+const annotationExternalName = "crossplane.io/external-name"
 
 // renderDatabase renders the PGDatabase.
 func (t *tenant) renderDatabase() (*structpb.Struct, error) {
@@ -50,8 +46,8 @@ func (t *tenant) renderDatabase() (*structpb.Struct, error) {
 	}
 	// The provider would set it, and each of its writes counts against Crossplane's circuit breaker of the Tenant.
 	annotations := map[string]any{annotationExternalName: t.names.database}
-	return t.manifest(postgresqlv1alpha1.SchemeGroupVersion.String(), postgresqlv1alpha1.PGDatabaseKind, t.names.databaseObject, annotations, map[string]any{
-		"providerConfigRef": map[string]any{"kind": clusterProviderConfig, "name": t.spec.InstanceRef.Name},
+	return composite.Manifest(t.subject, postgresqlv1alpha1.SchemeGroupVersion.String(), postgresqlv1alpha1.PGDatabaseKind, t.names.databaseObject, annotations, map[string]any{
+		"providerConfigRef": map[string]any{"kind": composite.ClusterProviderConfig, "name": t.spec.InstanceRef.Name},
 		"forProvider":       forProvider,
 	})
 }

@@ -36,7 +36,7 @@ func (t *tenant) phase(s state) v1alpha1.TenantPhase {
 	switch {
 	case s.databaseReady && s.credentialReady && s.projected:
 		return v1alpha1.PhaseReady
-	case t.projection().written:
+	case t.delivery().Projection().Written:
 		return v1alpha1.PhaseCredentialProjected
 	case t.externalSecret != nil:
 		return v1alpha1.PhaseExternalSecretCreated
