@@ -7,6 +7,11 @@ import (
 )
 
 // A SecretContractSpec is what an application needs of a Secret that it consumes.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.provision) || !has(self.externalSecretRef)",message="provision makes the ExternalSecret: set one of provision and externalSecretRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.provision) || self.provision.keys.all(k, self.requiredKeys.exists(r, r.name == k.name))",message="provision.keys may only name keys of requiredKeys"
+// +kubebuilder:validation:XValidation:rule="!has(self.provision) || self.provision.keys.all(k, !has(k.generate) || self.requiredKeys.all(r, r.name != k.name || (!has(r.minLength) || r.minLength <= k.generate.length) && (!has(r.maxLength) || r.maxLength >= k.generate.length)))",message="provision.keys must generate values as long as requiredKeys ask for"
+// +kubebuilder:validation:XValidation:rule="!has(self.provision) || !has(oldSelf.provision) || self.secretRef.name == oldSelf.secretRef.name",message="secretRef is immutable while the Secret is provisioned"
 type SecretContractSpec struct {
 	secretsv1alpha1.ContractParameters `json:",inline"`
 
@@ -14,6 +19,10 @@ type SecretContractSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	CheckRequest string `json:"checkRequest,omitempty"`
+
+	// Provision has the Secret made from one record of OpenBao, instead of by somebody else.
+	// +optional
+	Provision *Provision `json:"provision,omitempty"`
 }
 
 // Reason of a SecretContract's conditions that is not taken over from its SecretCheck.
@@ -26,6 +35,9 @@ const (
 type SecretContractStatus struct {
 	secretsv1alpha1.ContractObservation `json:",inline"`
 
+	// KVURL is the record in OpenBao's API that the Secret is made from. It holds no value.
+	// +optional
+	KVURL string `json:"kvURL,omitempty"`
 	// ObservedGeneration is the generation that this status speaks of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`

@@ -197,8 +197,8 @@ func TestAnswers(t *testing.T) {
 			if len(rsp.GetResults()) > 0 {
 				t.Fatalf("\n%s\nresults: %v", tc.reason, rsp.GetResults())
 			}
-			if len(rsp.GetConditions()) != 6 {
-				t.Errorf("\n%s\ngot %d conditions, want 6", tc.reason, len(rsp.GetConditions()))
+			if len(rsp.GetConditions()) != 7 {
+				t.Errorf("\n%s\ngot %d conditions, want 7", tc.reason, len(rsp.GetConditions()))
 			}
 			got := ""
 			for _, c := range rsp.GetConditions() {

@@ -57,6 +57,12 @@ func Path(namespace, name string) string {
 	return "tenants/" + namespace + "/" + name
 }
 
+// ContractPath is the default path of the record of a contract's Secret below the mount of the KV engine. It is not among those of Tenants,
+// which may have the same names.
+func ContractPath(namespace, name string) string {
+	return "contracts/" + namespace + "/" + name
+}
+
 // Secret is the default name of the Secret that a Tenant's credentials are delivered in.
 func Secret(name string) string {
 	const suffix = "-db"

@@ -1,4 +1,5 @@
-// Package answer decides what a SecretContract is composed of, which is one SecretCheck, and takes over its answer.
+// Package answer decides what a SecretContract is composed of, which is one SecretCheck and what makes its Secret, and takes over the check's
+// answer.
 //
 // An answer counts only when it is about this generation of the contract, which the check echoes, and about the contract's own rules: whoever
 // may write SecretChecks could ask for less, in fields that are not applied here. Until then every condition is Unknown, because what was
@@ -7,6 +8,7 @@ package answer
 
 import (
 	"fmt"
+	"maps"
 
 	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +19,7 @@ import (
 	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
+	"github.com/ryuvia/provider-terdut/functions/secretcontract/internal/provision"
 	"github.com/ryuvia/provider-terdut/internal/contract/declared"
 )
 
@@ -50,7 +53,11 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 		return nil, false, err
 	}
 
-	manifest, err := render(spec, subject.Generation)
+	p, err := provision.Read(spec, subject, observed)
+	if err != nil {
+		return nil, false, err
+	}
+	manifest, err := render(spec, subject.Generation, p)
 	if err != nil {
 		return nil, false, err
 	}
@@ -59,26 +66,44 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 		return nil, false, err
 	}
 	answered := c != nil && asked && answers(c, subject.Generation)
-	ready := answered && c.Status.GetCondition(secretsv1alpha1.TypeSatisfied).Status == corev1.ConditionTrue
-	out := &composite.Composition{
-		Resources: map[string]composite.Resource{ResourceCheck: {Manifest: manifest, Ready: ready}},
-		Ready:     ready,
+	look := provision.Look{}
+	if answered {
+		look = provision.LookOf(c.Status)
 	}
+	resources, provisioned, err := p.Compose(look)
+	if err != nil {
+		return nil, false, err
+	}
+	satisfied := answered && c.Status.GetCondition(secretsv1alpha1.TypeSatisfied).Status == corev1.ConditionTrue
+	out := &composite.Composition{
+		Resources: map[string]composite.Resource{ResourceCheck: {Manifest: manifest, Ready: satisfied}},
+		Ready:     satisfied && provisioned.Status == corev1.ConditionTrue,
+	}
+	maps.Copy(out.Resources, resources)
 	if !answered {
-		out.Conditions = unanswered(why(c, asked, subject.Generation))
+		out.Conditions = append(unanswered(why(c, asked, subject.Generation)), provisioned)
 		out.Status = before(xr)
 		return out, false, nil
 	}
 	for _, t := range conditions {
 		a := c.Status.GetCondition(t)
-		out.Conditions = append(out.Conditions, composite.Condition{Type: string(t), Status: a.Status, Reason: string(a.Reason), Message: a.Message})
+		verdict := composite.Condition{Type: string(t), Status: a.Status, Reason: string(a.Reason), Message: a.Message}
+		if t == secretsv1alpha1.TypeSatisfied && satisfied && !out.Ready {
+			// The Secret is as its rules say, and not yet, or not any more, the one that is asked for.
+			verdict.Status, verdict.Reason, verdict.Message = provisioned.Status, provisioned.Reason, provisioned.Message
+		}
+		out.Conditions = append(out.Conditions, verdict)
 	}
+	out.Conditions = append(out.Conditions, provisioned)
 	// The raw answer, because it holds what this version may not know yet.
 	out.Status = map[string]any{}
 	for k, v := range observed[ResourceCheck].GetFields()["status"].GetStructValue().GetFields()["atProvider"].GetStructValue().AsMap() {
 		if k != "contractGeneration" {
 			out.Status[k] = v
 		}
+	}
+	if u := p.KVURL(); u != "" {
+		out.Status["kvURL"] = u
 	}
 	out.Status["observedGeneration"] = generation(xr, subject.Generation, out.Conditions)
 	return out, true, nil
@@ -134,9 +159,12 @@ func fieldsOf(spec *structpb.Struct) []string {
 }
 
 // render the SecretCheck. Crossplane names it, with a name that is free.
-func render(spec *structpb.Struct, generation int64) (*structpb.Struct, error) {
+func render(spec *structpb.Struct, generation int64, p *provision.Provision) (*structpb.Struct, error) {
 	forProvider := composite.Pick(spec, fields...)
 	forProvider.Fields["contractGeneration"] = structpb.NewNumberValue(float64(generation))
+	if err := p.Declare(forProvider); err != nil {
+		return nil, err
+	}
 	out, err := structpb.NewStruct(map[string]any{
 		"apiVersion": secretsv1alpha1.SchemeGroupVersion.String(),
 		"kind":       secretsv1alpha1.SecretCheckKind,
