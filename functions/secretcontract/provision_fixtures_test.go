@@ -56,13 +56,13 @@ spec:
 const externalSecret = `
 apiVersion: external-secrets.io/v1
 kind: ExternalSecret
-metadata: {namespace: shop, name: DELIVERY, annotations: {force-sync: "3"}}
+metadata: {namespace: shop, name: DELIVERY}
 spec:
   secretStoreRef: {kind: ClusterSecretStore, name: openbao}
   refreshInterval: 1h0m0s
   target: {name: orders-db, creationPolicy: Owner, deletionPolicy: Retain}
   dataFrom:
-  - extract: {key: contracts/shop/orders, conversionStrategy: Default, decodingStrategy: None, metadataPolicy: None}
+  - extract: {key: contracts/shop/orders, version: "3", conversionStrategy: Default, decodingStrategy: None, metadataPolicy: None}
 `
 
 func wantRecord(t *testing.T, mods ...func(map[string]any)) *structpb.Struct {

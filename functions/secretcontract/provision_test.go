@@ -131,6 +131,11 @@ func TestProvisionSteps(t *testing.T) {
 			"What was composed stays while nobody has looked, as after each change of the contract.",
 			map[string]*structpb.Struct{"credential": stored(t), "external-secret": delivered(t)}, all, "TRUE Available",
 		},
+		"VersionNotWritten": {
+			"External Secrets speaks of the version of before.",
+			map[string]*structpb.Struct{"check": looked(t), "credential": stored(t), "external-secret": delivered(t, set(2.0, "metadata", "generation"))}, all,
+			`FALSE Waiting External Secrets has not delivered ExternalSecret "NAME" with its current spec yet.`,
+		},
 		"RecordObjectGone": {
 			"A BaoSecret that was deleted by hand comes back: its Secret is this contract's.", map[string]*structpb.Struct{"check": looked(t), "external-secret": delivered(t)}, all,
 			"FALSE Waiting The Secret is delivered once its record is stored.",

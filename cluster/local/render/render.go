@@ -134,11 +134,22 @@ func (r *Renderer) Steps() ([]string, error) {
 	return slices.Sorted(maps.Keys(steps)), nil
 }
 
+// claim of a step: another manifest of the example whose name the step's name begins with, before a dash, or the one that is named like the
+// example.
+func (r *Renderer) claim(step string) string {
+	own, _, _ := strings.Cut(step, "-")
+	path := filepath.Join(r.root, "examples", r.example, own+".yaml")
+	if _, err := os.Stat(path); own != "" && err == nil {
+		return path
+	}
+	return filepath.Join(r.root, "examples", r.example, r.example+".yaml")
+}
+
 // Render a step of the example as YAML: the composite's status and what is composed. An empty step observes nothing.
 func (r *Renderer) Render(ctx context.Context, step string) ([]byte, error) {
 	args := []string{
 		"render",
-		filepath.Join(r.root, "examples", r.example, r.example+".yaml"),
+		r.claim(step),
 		filepath.Join(r.root, "package", "configuration", "compositions", r.example+".yaml"),
 		r.folder("functions.yaml"),
 		"--xrd=" + filepath.Join(r.root, "package", "configuration", "definitions", r.example+"s.yaml"),

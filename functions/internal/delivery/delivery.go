@@ -17,8 +17,8 @@ import (
 
 // What is composed.
 const (
-	Version = "external-secrets.io/v1"
-	Kind    = "ExternalSecret"
+	APIVersion = "external-secrets.io/v1"
+	Kind       = "ExternalSecret"
 )
 
 const (
@@ -60,6 +60,7 @@ type Spec struct {
 	DataFrom []struct {
 		Extract struct {
 			Key                string `json:"key"`
+			Version            string `json:"version,omitempty"`
 			ConversionStrategy string `json:"conversionStrategy"`
 			DecodingStrategy   string `json:"decodingStrategy"`
 			MetadataPolicy     string `json:"metadataPolicy"`
@@ -73,6 +74,14 @@ func (s Spec) Path() string {
 		return ""
 	}
 	return s.DataFrom[0].Extract.Key
+}
+
+// Version of the record that is read, empty for the newest.
+func (s Spec) Version() string {
+	if len(s.DataFrom) == 0 {
+		return ""
+	}
+	return s.DataFrom[0].Extract.Version
 }
 
 // A Status is what we read of an ExternalSecret's status.
@@ -95,8 +104,11 @@ type Delivery struct {
 	// Config is the ClusterProviderConfig of the OpenBao server that the record is on.
 	Config string
 	// Path of the record below the mount.
-	Path   string
-	Secret string
+	Path string
+	// Version of the record, empty for the newest at each time. With one the ExternalSecret's generation is that of the version, so that what
+	// External Secrets says of it cannot be about an older one.
+	Version string
+	Secret  string
 	// IfTaken says what to do when the Secret belongs to something else.
 	IfTaken string
 	// Observed ExternalSecret, nil when there is none.
@@ -105,13 +117,15 @@ type Delivery struct {
 
 // Spec of the ExternalSecret.
 func (d Delivery) Spec() map[string]any {
+	extract := map[string]any{"key": d.Path, "conversionStrategy": "Default", "decodingStrategy": "None", "metadataPolicy": "None"}
+	if d.Version != "" {
+		extract["version"] = d.Version
+	}
 	return map[string]any{
 		"secretStoreRef":  map[string]any{"kind": d.Store.Kind, "name": d.Store.Name},
 		"refreshInterval": refreshInterval,
 		"target":          map[string]any{"name": d.Secret, "creationPolicy": "Owner", "deletionPolicy": "Retain"},
-		"dataFrom": []any{map[string]any{"extract": map[string]any{
-			"key": d.Path, "conversionStrategy": "Default", "decodingStrategy": "None", "metadataPolicy": "None",
-		}}},
+		"dataFrom":        []any{map[string]any{"extract": extract}},
 	}
 }
 

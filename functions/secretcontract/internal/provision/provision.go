@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
@@ -98,6 +99,10 @@ func (p *Provision) resolveNames() {
 	if es := p.delivery.Observed; es != nil {
 		p.externalSecretObject = es.Metadata.Name
 		path = cmp.Or(path, es.Spec.Path())
+		p.delivery.Version = es.Spec.Version()
+	}
+	if v := p.facts().Version; v > 0 {
+		p.delivery.Version = strconv.FormatInt(v, 10)
 	}
 	p.delivery.Path = cmp.Or(path, names.ContractPath(p.subject.Namespace, p.subject.Name))
 }
@@ -110,7 +115,7 @@ func (p *Provision) Declare(forProvider *structpb.Struct) error {
 	policy := forProvider.GetFields()["policy"].GetStructValue().AsMap()
 	policy["requireExternalSecretReady"] = true
 	added, err := structpb.NewStruct(map[string]any{
-		"externalSecretRef": map[string]any{"apiVersion": delivery.Version, "name": p.externalSecretObject},
+		"externalSecretRef": map[string]any{"apiVersion": delivery.APIVersion, "name": p.externalSecretObject},
 		"policy":            policy,
 	})
 	if err != nil {
@@ -193,7 +198,7 @@ func (p *Provision) Compose(look Look) (map[string]composite.Resource, composite
 	}
 	// Only of a record that is this contract's: the store may read those of others too.
 	if es != nil || s.stored && mayDeliver {
-		manifest, err := composite.Manifest(p.subject, delivery.Version, delivery.Kind, p.externalSecretObject, p.delivery.Annotations(p.facts().Version), p.delivery.Spec())
+		manifest, err := composite.Manifest(p.subject, delivery.APIVersion, delivery.Kind, p.externalSecretObject, nil, p.delivery.Spec())
 		if err != nil {
 			return nil, composite.Condition{}, err
 		}

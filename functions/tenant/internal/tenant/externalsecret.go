@@ -19,5 +19,5 @@ func (t *tenant) delivery() delivery.Delivery {
 // renderExternalSecret renders the ExternalSecret.
 func (t *tenant) renderExternalSecret() (*structpb.Struct, error) {
 	d := t.delivery()
-	return composite.Manifest(t.subject, delivery.Version, delivery.Kind, t.names.externalSecretObject, d.Annotations(t.recordFacts().Version), d.Spec())
+	return composite.Manifest(t.subject, delivery.APIVersion, delivery.Kind, t.names.externalSecretObject, d.Annotations(t.recordFacts().Version), d.Spec())
 }
