@@ -31,7 +31,7 @@ func TestProvisionInput(t *testing.T) {
 		want                string // Part of a refusal, or nothing.
 	}{
 		"Least":         {secret, rules, plain, "", ""},
-		"Whole":         {secret, rules, `, "provision": {"baoRef": {"name": "b"}, "secretStoreRef": {"kind": "SecretStore", "name": "s"}, "path": "shop/smtp", "rotation": {"trigger": "may"}, ` + keys + `}`, "", ""},
+		"Whole":         {secret, rules, `, "provision": {"baoRef": {"name": "b"}, "secretStoreRef": {"kind": "SecretStore", "name": "s"}, "path": "smtp/web", "rotation": {"trigger": "may"}, ` + keys + `}`, "", ""},
 		"SomeKeys":      {secret, rules, `, "provision": {"keys": [{"name": "host", "value": "db"}]}`, "", ""},
 		"Symbols":       {secret, rules, `, "provision": {"keys": [{"name": "password", "generate": {"length": 64, "symbols": true}}]}`, "", ""},
 		"NoKeys":        {secret, rules, `, "provision": {}`, "", "spec.provision.keys: Required value"},

@@ -42,10 +42,11 @@ type Provision struct {
 	// +optional
 	// +kubebuilder:default={kind: "ClusterSecretStore", name: "openbao"}
 	SecretStoreRef SecretStoreReference `json:"secretStoreRef,omitempty"`
-	// Path of the record below the mount of the provider config. Default: contracts/<namespace>/<name>.
+	// Path of the record below contracts/<namespace>/ on the mount of the provider config, so that no namespace can take another one's. Default:
+	// the contract's name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:MaxLength=400
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="path is immutable"
 	// +kubebuilder:validation:XValidation:rule="self.split('/').all(s, s != '' && s != '.' && s != '..')",message="path must not have empty, . or .. segments, nor a leading or trailing slash"
 	// +kubebuilder:validation:Pattern=`^[^\x00-\x1f\x7f]+$`

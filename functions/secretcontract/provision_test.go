@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -202,7 +203,7 @@ func TestProvisionEnds(t *testing.T) {
 	}
 }
 
-// TestProvisionNames holds that a path is the contract's own unless it says another, and that a path of before stays.
+// TestProvisionNames holds that a path is among those of the contract's namespace, whatever the contract says, and that a path of before stays.
 func TestProvisionNames(t *testing.T) {
 	path := func(contract *structpb.Struct, observed map[string]*structpb.Struct) string {
 		c := composes(t, contract, observed).GetDesired().GetResources()["credential"].GetResource()
@@ -212,13 +213,28 @@ func TestProvisionNames(t *testing.T) {
 	if got := path(object(t, asking), isFree); got != "contracts/shop/orders" {
 		t.Errorf("path: got %q", got)
 	}
-	if got := path(object(t, asking, set("shop/smtp", "spec", "provision", "path")), isFree); got != "shop/smtp" {
+	if got := path(object(t, asking, set("smtp/web", "spec", "provision", "path")), isFree); got != "contracts/shop/smtp/web" {
 		t.Errorf("path: got %q", got)
 	}
 	older := stored(t, set("before/orders", "spec", "forProvider", "path"))
 	if got := path(object(t, asking), map[string]*structpb.Struct{"credential": older}); got != "before/orders" {
 		t.Errorf("path: got %q", got)
 	}
+}
+
+// FuzzProvision: whatever is asked for and observed, there is an answer and no panic.
+func FuzzProvision(f *testing.F) {
+	f.Add([]byte(`{"metadata":{"namespace":"a","name":"b","uid":"c"},"spec":{"secretRef":{"name":"s"},"requiredKeys":[{"name":"k"}],"provision":{"keys":[{"name":"k","generate":{}}]}}}`),
+		[]byte(`{"kind":"BaoSecret","metadata":{"namespace":"a","name":"r"}}`), []byte(`{"kind":"ExternalSecret","metadata":{"namespace":"a","name":"e"},"spec":{"target":{"name":"s"},"dataFrom":[{"extract":{"key":"p"}}]}}`))
+	f.Fuzz(func(t *testing.T, contract, record, delivery []byte) {
+		x, c, e := &structpb.Struct{}, &structpb.Struct{}, &structpb.Struct{}
+		if protojson.Unmarshal(contract, x) != nil || protojson.Unmarshal(record, c) != nil || protojson.Unmarshal(delivery, e) != nil {
+			return
+		}
+		r := request(x, nil)
+		r.Observed.Resources["credential"], r.Observed.Resources["external-secret"] = &fnv1.Resource{Resource: c}, &fnv1.Resource{Resource: e}
+		run(t, r)
+	})
 }
 
 // TestProvisionInput holds that what is not understood is fatal and repeats no value.

@@ -57,10 +57,10 @@ func Path(namespace, name string) string {
 	return "tenants/" + namespace + "/" + name
 }
 
-// ContractPath is the default path of the record of a contract's Secret below the mount of the KV engine. It is not among those of Tenants,
-// which may have the same names.
-func ContractPath(namespace, name string) string {
-	return "contracts/" + namespace + "/" + name
+// ContractPath is the path of the record of a contract's Secret below the mount of the KV engine: one of the namespace's, by default with the
+// contract's name. It is not among those of Tenants, which may have the same names.
+func ContractPath(namespace, path string) string {
+	return "contracts/" + namespace + "/" + path
 }
 
 // Secret is the default name of the Secret that a Tenant's credentials are delivered in.

@@ -89,7 +89,7 @@ func (c *cli) examples(ctx context.Context, p *product.Product) (map[string]*obj
 		wait  []example
 	}{
 		{files: []string{"tenant/namespace.yaml", "tenant/tenant.yaml"}, wait: []example{tenant}},
-		{files: []string{"secretcontract/secretcontract.yaml", "secretcontract/violated.yaml"}, wait: []example{secretContract}},
+		{files: []string{"secretcontract/secretcontract.yaml", "secretcontract/violated.yaml", "secretcontract/provisioned.yaml"}, wait: []example{secretContract}},
 		{
 			files: []string{"terdutserver/namespace.yaml", "terdutserver/tenant.yaml", "terdutserver/terdutserver.yaml", "terdutserver/team.yaml"},
 			wait:  []example{terdutServer, foreignTeam, foreignIntegration},
@@ -128,7 +128,7 @@ Look around:
   kubectl -n %s describe tenant %s
   kubectl -n %s describe terdutserver %s
 
-See which of two contracts gets the Secret that it expects, and what the other one lacks:
+See which of three contracts get the Secret that they expect, one of them made for it, and what the other one lacks:
   kubectl -n %s get secretcontracts
 
 Log in to the database with what an application gets (the password is read from the Secret and not shown):

@@ -90,7 +90,7 @@ func (p *Provision) resolveNames() {
 	p.credentialObject, p.externalSecretObject = composed(ResourceCredential), composed(ResourceExternalSecret)
 	path := ""
 	if p.spec.Path != nil {
-		path = *p.spec.Path
+		path = names.ContractPath(p.subject.Namespace, *p.spec.Path)
 	}
 	if p.credential != nil {
 		p.credentialObject = p.credential.Metadata.Name
