@@ -141,6 +141,11 @@ func TestProvisionSteps(t *testing.T) {
 			"A BaoSecret that was deleted by hand comes back: its Secret is this contract's.", map[string]*structpb.Struct{"check": looked(t), "external-secret": delivered(t)}, all,
 			"FALSE Waiting The Secret is delivered once its record is stored.",
 		},
+		"NotListed": {
+			"The Secret is this contract's though nothing that made it is observed: all is composed anew, under the same names.",
+			map[string]*structpb.Struct{"check": looked(t), "credential": stored(t)}, all,
+			"FALSE Waiting The Secret is delivered once its record is stored.",
+		},
 		"AnotherTarget": {
 			"An ExternalSecret for another Secret is not pointed at this one unless that is free.",
 			map[string]*structpb.Struct{"check": looked(t, foreign), "credential": stored(t), "external-secret": delivered(t, set("other", "spec", "target", "name"))}, both,
