@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"maps"
 	"slices"
@@ -213,5 +214,30 @@ func TestProvisionedByHand(t *testing.T) {
 				t.Errorf("the value has changed after %s was deleted", kind)
 			}
 		}
+	}
+}
+
+// TestProvisionKeyOfOthers holds that a value that nobody can generate gets into the Secret by way of the record, and stays there.
+func TestProvisionKeyOfOthers(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	spec := func(issuer string) string {
+		return strings.Replace(provisioned(issuer, "one"), "requiredKeys: [", "requiredKeys: [{name: api-token, minLength: 20}, ", 1)
+	}
+	u := contract(t, ns, spec("https://a.example.org"))
+	says(t, u, "Provisioned", "True Available")
+	says(t, u, "Satisfied", "False MissingRequiredKey")
+
+	token := rand.Text()
+	kv := p.Plane.OpenBao.Root().KVv2(openbao.Mount)
+	if _, err := kv.Patch(t.Context(), contractPath(u), map[string]any{"api-token": token}); err != nil {
+		t.Fatalf("cannot add a key to the record: %v", err)
+	}
+	says(t, u, "Satisfied", "True RulesSatisfied")
+	u = contract(t, ns, spec("https://b.example.org"))
+	says(t, u, "Satisfied", "True RulesSatisfied")
+	data := secretData(t, ns, "orders-db")
+	if string(data["api-token"]) != token || string(data["issuer"]) != "https://b.example.org" {
+		t.Error("the Secret does not hold what is in the record")
 	}
 }
