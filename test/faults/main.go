@@ -25,7 +25,7 @@ import (
 type cli struct {
 	Sample   int           `help:"How many faults are injected, spread over all. Default: all."`
 	Crews    int           `default:"3" help:"How many faults are injected at a time while servers fail. The provider is killed once at a time."`
-	Patience time.Duration `default:"2m" help:"How long a Tenant may take to recover."`
+	Patience time.Duration `default:"5m" help:"How long a Tenant may take to recover. One that others' faults hit too is looked at again after up to a minute, and that more than once."`
 }
 
 // errViolations is what a run ends with in which something was not as it has to be.
