@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -169,5 +170,27 @@ func untar(t *testing.T, rc io.ReadCloser) map[string]string {
 			t.Fatal(err)
 		}
 		files[h.Name] = string(content)
+	}
+}
+
+// TestBinaryOfEachSource holds that what one source was compiled to stays when another is compiled with the same cache: it may be running.
+func TestBinaryOfEachSource(t *testing.T) {
+	cache, other := t.TempDir(), source(t)
+	if err := os.WriteFile(filepath.Join(other, "cmd/hello/main.go"), []byte("package main\n\nfunc main() { println(\"other\") }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, src := range []string{source(t), other} {
+		path, err := (&Builder{Source: src, Cache: cache, Platform: platform}).Binary(context.Background(), Package{Name: "hello", Main: "cmd/hello"})
+		if err != nil {
+			t.Fatalf("Binary(...): %v", err)
+		}
+		paths = append(paths, path)
+	}
+	for i, want := range []string{"hello\n", "other\n"} {
+		out, err := exec.Command(paths[i]).CombinedOutput()
+		if diff := cmp.Diff(want, string(out)); diff != "" || err != nil {
+			t.Errorf("binary %d: %v, -want, +got:\n%s", i, err, diff)
+		}
 	}
 }

@@ -23,18 +23,31 @@ import (
 // user that runtime images run as: "nonroot", as minimal base images call it.
 const user = "65532:65532"
 
-// unusedFor is how long a runtime image stays in the cache after its last use.
+// unusedFor is how long a runtime image, or a source's binaries, stay in the cache after their last use.
 const unusedFor = 24 * time.Hour
 
-// Binary compiles the package's program and returns its path: a static binary that does not depend on where it was compiled.
+// Binary compiles the package's program and returns its path: a static binary that does not depend on where it was compiled. Each source has
+// a folder of its own, so that two of them can be built, and run, at the same time.
 func (b *Builder) Binary(ctx context.Context, p Package) (string, error) {
-	out := filepath.Join(b.Cache, "bin", b.Platform.OS+"_"+b.Platform.Architecture, p.Name)
+	source, err := filepath.Abs(b.Source)
+	if err != nil {
+		return "", fmt.Errorf("cannot resolve folder %q: %w", b.Source, err)
+	}
+	store := filepath.Join(b.Cache, "bin", b.Platform.OS+"_"+b.Platform.Architecture)
+	prune(store)
+	key := sha256.Sum256([]byte(source))
+	dir := filepath.Join(store, hex.EncodeToString(key[:8]))
+	out := filepath.Join(dir, p.Name)
 	// Version control stamps are left out: they change with every commit, also when the program does not.
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, "./"+p.Main)
 	cmd.Dir = b.Source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+b.Platform.OS, "GOARCH="+b.Platform.Architecture)
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("cannot compile %s: %w\n%s", p.Main, err, msg)
+	}
+	now := time.Now()
+	if err := os.Chtimes(dir, now, now); err != nil {
+		return "", fmt.Errorf("cannot mark binaries as used: %w", err)
 	}
 	return out, nil
 }
@@ -152,7 +165,7 @@ func cached(dir string) (v1.Image, error) {
 	return img, nil
 }
 
-// prune removes images that were not used for long. What cannot be removed now is removed another time.
+// prune removes what is in a folder of the cache and was not used for long. What cannot be removed now is removed another time.
 func prune(store string) {
 	entries, err := os.ReadDir(store)
 	if err != nil {
