@@ -46,7 +46,7 @@ func (b *bench) idle(ctx context.Context) error {
 	}
 	defer st.close(ctx)
 	progressf("Waiting until nothing changes.")
-	if err := b.settle(ctx, 1); err != nil {
+	if err := b.settle(ctx, 1, tenantKinds); err != nil {
 		return err
 	}
 	progressf("Counting %d polls of %d idle PGDatabases.", idlePolls, n)
@@ -58,7 +58,7 @@ func (b *bench) idle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.polls(ctx, idlePolls); err != nil {
+	if err := b.polls(ctx, idlePolls, tenantKinds); err != nil {
 		return err
 	}
 	to, err := b.count(ctx, st, nil)
@@ -73,14 +73,10 @@ func (b *bench) idle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	observes := to.databases - from.databases
-	writes := 0.0
-	for _, m := range methods {
-		writes += to.requests[m] - from.requests[m]
-	}
+	observes := to.observes[postgresqlv1alpha1.PGDatabaseGroupVersionKind] - from.observes[postgresqlv1alpha1.PGDatabaseGroupVersionKind]
 	b.table.rowf(fmt.Sprintf("%d idle PGDatabases, default intervals: Observes", n), "%.0f", observes)
 	b.table.rowf("  objects of ours, of which changed their resourceVersion", "%d, %d", len(after), moved(before, after))
-	b.table.rowf("  writes to the API server by the provider", "%.0f", writes)
+	b.table.rowf("  writes to the API server by the provider", "%.0f", to.writes()-from.writes())
 	if st.counted {
 		b.table.rowf("  SQL statements per PGDatabase Observe", "%s", per(to.sql.management-from.sql.management, observes))
 		b.table.rowf("  statements of the provider in tenant databases", "%.0f", to.sql.tenant-from.sql.tenant)

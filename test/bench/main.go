@@ -34,16 +34,18 @@ import (
 )
 
 type cli struct {
-	Parts     []string      `name:"part" enum:"function,events,singles,contracts,tenants,rest,idle" default:"function,events,singles,contracts,tenants,rest,idle" help:"What to measure, in this order: ${enum}."`
+	Parts     []string      `name:"part" enum:"function,events,singles,contracts,servers,tenants,rest,idle" default:"function,events,singles,contracts,servers,tenants,rest,idle" help:"What to measure, in this order: ${enum}."`
 	Tenants   int           `default:"200" help:"How many Tenants are applied and deleted at once."`
 	Idle      int           `default:"1000" help:"How many PGDatabases there are when the provider is measured idle, those of Tenants included."`
 	Contracts int           `default:"200" help:"How many SecretContracts there are on as many Secrets; a quarter of them on one."`
 	Rules     int           `default:"1000" help:"How many SecretContracts with twenty rules there are when evaluation is measured."`
+	Servers   int           `default:"20" help:"How many TerdutServers are applied and deleted at once."`
+	Teams     int           `default:"5" help:"How many teams each TerdutServer has, with five children each."`
 	Singles   int           `default:"5" help:"How many Tenants are applied one after the other."`
 	Polls     int           `default:"10" help:"How many polls of each managed resource are counted at rest."`
-	Quick     bool          `help:"Measure little: 5 Tenants at once, 3 singly, 20 contracts on Secrets and 20 more, 20 PGDatabases, 3 polls."`
+	Quick     bool          `help:"Measure little: 5 Tenants at once, 3 singly, 20 contracts on Secrets and 20 more, 2 TerdutServers of 1 team, 20 PGDatabases, 3 polls."`
 	Trace     bool          `help:"Print every event that is recorded."`
-	Patience  time.Duration `default:"20m" help:"How long any one measurement may take."`
+	Patience  time.Duration `default:"40m" help:"How long any one measurement may take."`
 }
 
 func main() {
@@ -52,7 +54,7 @@ func main() {
 	c := cli{}
 	k := kong.Parse(&c, kong.Name("bench"), kong.Description("Measure the product on a local control plane."))
 	if c.Quick {
-		c.Tenants, c.Idle, c.Singles, c.Contracts, c.Rules, c.Polls = 5, 20, 3, 20, 20, 3
+		c.Tenants, c.Idle, c.Singles, c.Contracts, c.Rules, c.Servers, c.Teams, c.Polls = 5, 20, 3, 20, 20, 2, 1, 3
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -130,7 +132,10 @@ func (b *bench) onPlane(ctx context.Context, dir string) error {
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"events", b.creationEvents}, {"singles", b.singleTenants}, {"contracts", b.contracts}, {"tenants", b.manyTenants}, {"rest", b.atRest}, {"idle", b.idle}} {
+	}{
+		{"events", b.creationEvents}, {"singles", b.singleTenants}, {"contracts", b.contracts}, {"servers", b.onCallServers},
+		{"tenants", b.manyTenants}, {"rest", b.atRest}, {"idle", b.idle},
+	} {
 		if !slices.Contains(b.Parts, part.name) {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,14 +27,17 @@ var (
 	writeVerbs = append([]string{"APPLY", "DELETECOLLECTION"}, methods...)
 )
 
+// tenantKinds are the managed resources that a Tenant is composed of.
+var tenantKinds = []schema.GroupVersionKind{postgresqlv1alpha1.PGDatabaseGroupVersionKind, openbaov1alpha1.BaoSecretGroupVersionKind}
+
 // counts of everything that is counted at rest, since the start of whatever counts.
 type counts struct {
-	databases, secrets float64 // Observes of PGDatabases and BaoSecrets.
-	reconciles         float64 // Of all the provider's controllers.
-	requests           map[string]float64
-	serverWrites       float64
-	sql                sqlCounts
-	kv                 map[call]float64
+	observes     map[schema.GroupVersionKind]float64
+	reconciles   float64 // Of all the provider's controllers.
+	requests     map[string]float64
+	serverWrites float64
+	sql          sqlCounts
+	kv           map[call]float64
 }
 
 // atRest counts what the product does while nothing changes.
@@ -58,15 +62,15 @@ func (b *bench) atRest(ctx context.Context) error {
 			progressf("  %v", err)
 		}
 	}()
-	objects, err := b.setPoll(ctx, restPoll.String())
+	objects, err := b.setPoll(ctx, restPoll.String(), tenantKinds)
 	if err != nil {
 		return err
 	}
-	if err := b.settle(ctx, 2); err != nil {
+	if err := b.settle(ctx, 2, tenantKinds); err != nil {
 		return err
 	}
 
-	progressf("Counting %d polls of %d PGDatabases and BaoSecrets at rest.", b.Polls, objects)
+	progressf("Counting %d polls of %d PGDatabases and BaoSecrets at rest.", b.Polls, slices.Min(objects))
 	before, err := b.versions(ctx)
 	if err != nil {
 		return err
@@ -75,7 +79,7 @@ func (b *bench) atRest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.polls(ctx, b.Polls); err != nil {
+	if err := b.polls(ctx, b.Polls, tenantKinds); err != nil {
 		return err
 	}
 	to, err := b.count(ctx, st, px)
@@ -88,13 +92,14 @@ func (b *bench) atRest(ctx context.Context) error {
 	}
 	b.reportRest(from, to, st.counted)
 	b.table.rowf("  objects of ours, of which changed their resourceVersion", "%d, %d", len(after), moved(before, after))
-	_, err = b.setPoll(ctx, "")
+	_, err = b.setPoll(ctx, "", tenantKinds)
 	return err
 }
 
 // reportRest writes rows from what was counted before and after.
 func (b *bench) reportRest(from, to counts, sql bool) {
-	databases, secrets := to.databases-from.databases, to.secrets-from.secrets
+	observed := func(gvk schema.GroupVersionKind) float64 { return to.observes[gvk] - from.observes[gvk] }
+	databases, secrets := observed(postgresqlv1alpha1.PGDatabaseGroupVersionKind), observed(openbaov1alpha1.BaoSecretGroupVersionKind)
 	b.table.rowf(fmt.Sprintf("at rest, %d polls: PGDatabase Observes, BaoSecret Observes", b.Polls), "%.0f, %.0f", databases, secrets)
 	if sql {
 		b.table.rowf("  SQL statements per PGDatabase Observe", "%s", per(to.sql.management-from.sql.management, databases))
@@ -108,27 +113,38 @@ func (b *bench) reportRest(from, to counts, sql bool) {
 	b.table.rowf("  KV writes; other calls to OpenBao", "%.0f; %.0f", kv(call{record: true, write: true}), kv(call{})+kv(call{write: true}))
 
 	var requests []string
-	writes := 0.0
 	for _, m := range append([]string{"GET"}, methods...) {
 		n := to.requests[m] - from.requests[m]
 		requests = append(requests, m+" "+per(n, to.reconciles-from.reconciles))
-		if m != "GET" {
-			writes += n
-		}
 	}
 	b.table.rowf("  API server requests of the provider per reconcile", "%s", strings.Join(requests, ", "))
-	b.table.rowf("  writes to the API server by the provider", "%.0f", writes)
+	b.table.rowf("  writes to the API server by the provider", "%.0f", to.writes()-from.writes())
 	b.table.rowf("  requests by anyone to write kinds of ours, those without effect included", "%.0f", to.serverWrites-from.serverWrites)
 }
 
 // count everything, calls to OpenBao only with a proxy.
 func (b *bench) count(ctx context.Context, st *statements, px *proxy) (counts, error) {
-	c := counts{requests: map[string]float64{}}
+	c, err := b.countRequests(ctx)
+	if err != nil {
+		return c, err
+	}
+	if px != nil {
+		c.kv = px.counts()
+	}
+	c.sql, err = st.read(ctx)
+	return c, err
+}
+
+// countRequests counts reconciles and requests to the API server.
+func (b *bench) countRequests(ctx context.Context) (counts, error) {
+	c := counts{requests: map[string]float64{}, observes: map[schema.GroupVersionKind]float64{}}
 	m, err := b.providerMetrics(ctx)
 	if err != nil {
 		return c, err
 	}
-	c.databases, c.secrets = observes(m, postgresqlv1alpha1.PGDatabaseGroupVersionKind), observes(m, openbaov1alpha1.BaoSecretGroupVersionKind)
+	for _, gvk := range slices.Concat(tenantKinds, oncallKinds) {
+		c.observes[gvk] = observes(m, gvk)
+	}
 	c.reconciles = m.sum("controller_runtime_reconcile_total", all)
 	for _, method := range append([]string{"GET"}, methods...) {
 		c.requests[method] = m.sum("rest_client_requests_total", label("method", method))
@@ -143,11 +159,16 @@ func (b *bench) count(ctx context.Context, st *statements, px *proxy) (counts, e
 	if c.requests["GET"] == 0 || c.serverWrites == 0 {
 		return c, errors.New("cannot count requests: the metrics say that there were none since the start")
 	}
-	if px != nil {
-		c.kv = px.counts()
+	return c, nil
+}
+
+// writes to the API server by the provider.
+func (c counts) writes() float64 {
+	n := 0.0
+	for _, m := range methods {
+		n += c.requests[m]
 	}
-	c.sql, err = st.read(ctx)
-	return c, err
+	return n
 }
 
 // observes of a kind: each reconcile of a managed resource that exists observes once.
@@ -155,52 +176,66 @@ func observes(m metrics, gvk schema.GroupVersionKind) float64 {
 	return m.sum("controller_runtime_reconcile_total", label("controller", managed.ControllerName(gvk.GroupKind().String())))
 }
 
-// setPoll sets or removes the poll interval of every managed resource, and returns how many there are of the kind with fewer.
-func (b *bench) setPoll(ctx context.Context, interval string) (int, error) {
-	databases, secrets := &postgresqlv1alpha1.PGDatabaseList{}, &openbaov1alpha1.BaoSecretList{}
-	var objects []client.Object
-	for _, l := range []client.ObjectList{databases, secrets} {
-		if err := b.p.Client.List(ctx, l); err != nil {
-			return 0, fmt.Errorf("cannot list managed resources: %w", err)
-		}
-	}
-	for i := range databases.Items {
-		objects = append(objects, &databases.Items[i])
-	}
-	for i := range secrets.Items {
-		objects = append(objects, &secrets.Items[i])
-	}
+// setPoll sets or removes the poll interval of every managed resource of some kinds, and returns how many there are of each.
+func (b *bench) setPoll(ctx context.Context, interval string, kinds []schema.GroupVersionKind) ([]int, error) {
 	value := "null"
 	if interval != "" {
 		value = `"` + interval + `"`
 	}
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+meta.AnnotationKeyPollInterval+`":`+value+`}}}`))
-	for _, o := range objects {
-		if err := b.p.Client.Patch(ctx, o, patch); err != nil {
-			return 0, fmt.Errorf("cannot set the poll interval of %q: %w", o.GetName(), err)
+	there := make([]int, len(kinds))
+	for i, gvk := range kinds {
+		l, err := b.list(ctx, gvk)
+		if err != nil {
+			return nil, err
+		}
+		there[i] = len(l.Items)
+		for j := range l.Items {
+			if err := b.p.Client.Patch(ctx, &l.Items[j], patch); err != nil {
+				return nil, fmt.Errorf("cannot set the poll interval of %q: %w", l.Items[j].Name, err)
+			}
 		}
 	}
-	return min(len(databases.Items), len(secrets.Items)), nil
+	return there, nil
 }
 
-// polls waits until each PGDatabase and each BaoSecret was observed some more times, on average.
-func (b *bench) polls(ctx context.Context, n int) error {
-	databases, secrets := &postgresqlv1alpha1.PGDatabaseList{}, &openbaov1alpha1.BaoSecretList{}
-	for _, l := range []client.ObjectList{databases, secrets} {
-		if err := b.p.Client.List(ctx, l); err != nil {
-			return fmt.Errorf("cannot list managed resources: %w", err)
-		}
+// list the metadata of all objects of a kind.
+func (b *bench) list(ctx context.Context, gvk schema.GroupVersionKind, opts ...client.ListOption) (*metav1.PartialObjectMetadataList, error) {
+	l := &metav1.PartialObjectMetadataList{}
+	l.SetGroupVersionKind(gvk)
+	if err := b.p.Client.List(ctx, l, opts...); err != nil {
+		return nil, fmt.Errorf("cannot list %s: %w", gvk.Kind, err)
 	}
-	m, err := b.providerMetrics(ctx)
+	for i := range l.Items {
+		l.Items[i].SetGroupVersionKind(gvk) // The API server leaves it out of lists.
+	}
+	return l, nil
+}
+
+// polls waits until each managed resource of some kinds was observed some more times, on average.
+func (b *bench) polls(ctx context.Context, n int, kinds []schema.GroupVersionKind) error {
+	from, err := b.providerMetrics(ctx)
 	if err != nil {
 		return err
 	}
-	enough := func(now metrics, gvk schema.GroupVersionKind, objects int) bool {
-		return observes(now, gvk)-observes(m, gvk) >= float64(n*objects)
+	objects := make([]int, len(kinds))
+	for i, gvk := range kinds {
+		l, err := b.list(ctx, gvk)
+		if err != nil {
+			return err
+		}
+		objects[i] = len(l.Items)
 	}
 	return until(ctx, 500*time.Millisecond, func() (bool, error) {
 		now, err := b.providerMetrics(ctx)
-		return err == nil && enough(now, postgresqlv1alpha1.PGDatabaseGroupVersionKind, len(databases.Items)) &&
-			enough(now, openbaov1alpha1.BaoSecretGroupVersionKind, len(secrets.Items)), err
+		if err != nil {
+			return false, err
+		}
+		for i, gvk := range kinds {
+			if observes(now, gvk)-observes(from, gvk) < float64(n*objects[i]) {
+				return false, nil
+			}
+		}
+		return true, nil
 	})
 }

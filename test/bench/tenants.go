@@ -16,6 +16,7 @@ const (
 	namespaceFirst   = "bench-first"
 	namespaceEvents  = "bench-events"
 	namespaceSingles = "bench-singles"
+	namespaceServers = "bench-servers"
 	namespaceTenants = "bench-tenants"
 	namespacePlain   = "bench-plain"
 )

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
@@ -28,6 +28,16 @@ var ours = []schema.GroupVersionKind{
 	openbaov1alpha1.SchemeGroupVersion.WithKind("ClusterProviderConfig"),
 	openbaov1alpha1.SchemeGroupVersion.WithKind("ProviderConfigUsage"),
 	{Group: "external-secrets.io", Version: "v1", Kind: "ExternalSecret"},
+	terdutv1alpha1.TerdutServerGroupVersionKind,
+	oncallv1alpha1.SchemeGroupVersion.WithKind("ProviderConfig"),
+	oncallv1alpha1.SchemeGroupVersion.WithKind("ProviderConfigUsage"),
+	oncallv1alpha1.BootstrapGroupVersionKind,
+	oncallv1alpha1.TeamGroupVersionKind,
+	oncallv1alpha1.EscalationPolicyGroupVersionKind,
+	oncallv1alpha1.DeadmanSwitchGroupVersionKind,
+	oncallv1alpha1.IntegrationGroupVersionKind,
+	{Group: "apps", Version: "v1", Kind: "Deployment"},
+	{Version: "v1", Kind: "Service"},
 	{Version: "v1", Kind: "Secret"},
 }
 
@@ -35,10 +45,9 @@ var ours = []schema.GroupVersionKind{
 func (b *bench) versions(ctx context.Context) (map[string]string, error) {
 	out := map[string]string{}
 	for _, gvk := range ours {
-		l := &metav1.PartialObjectMetadataList{}
-		l.SetGroupVersionKind(gvk)
-		if err := b.p.Client.List(ctx, l); err != nil {
-			return nil, fmt.Errorf("cannot list %s: %w", gvk.Kind, err)
+		l, err := b.list(ctx, gvk)
+		if err != nil {
+			return nil, err
 		}
 		for _, o := range l.Items {
 			if !foreign(o) {
@@ -52,7 +61,7 @@ func (b *bench) versions(ctx context.Context) (map[string]string, error) {
 // foreign is true for objects of the namespaces that are Kubernetes' and Crossplane's own.
 func foreign(o metav1.PartialObjectMetadata) bool {
 	switch o.Namespace {
-	case "", namespaceFirst, namespaceEvents, namespaceSingles, namespaceTenants, namespacePlain:
+	case "", namespaceFirst, namespaceEvents, namespaceSingles, namespaceServers, namespaceTenants, namespacePlain:
 		return false
 	}
 	return true
@@ -83,14 +92,14 @@ func moved(before, after map[string]string) int {
 	return n
 }
 
-// settle waits until nothing changes over some polls of everything.
-func (b *bench) settle(ctx context.Context, polls int) error {
+// settle waits until nothing changes over some polls of each managed resource of some kinds.
+func (b *bench) settle(ctx context.Context, polls int, kinds []schema.GroupVersionKind) error {
 	before, err := b.versions(ctx)
 	if err != nil {
 		return err
 	}
 	for range settleRounds {
-		if err := b.polls(ctx, polls); err != nil {
+		if err := b.polls(ctx, polls, kinds); err != nil {
 			return err
 		}
 		after, err := b.versions(ctx)

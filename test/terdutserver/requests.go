@@ -3,6 +3,8 @@ package terdutserver
 import (
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // A Request that the server got. It holds no key.
@@ -14,6 +16,8 @@ type Request struct {
 	Credential string `json:"credential"`
 	// KeyID of the credential, 0 without one.
 	KeyID int64 `json:"key_id,omitempty"`
+	// Account is the id of the service account that the path names, 0 when it names none.
+	Account int64 `json:"account,omitempty"`
 	// Status of the API's answer, or of the fault that took its place. 0 when there was none.
 	Status int `json:"status"`
 	// Committed is true when the request was carried out and changed something.
@@ -55,6 +59,17 @@ func (s *Server) Writes() int {
 		if r.IsWrite() {
 			n++
 		}
+	}
+	return n
+}
+
+// accountIn a path.
+func accountIn(path string) int64 {
+	_, rest, _ := strings.Cut(path, "/api/service-accounts/")
+	id, _, _ := strings.Cut(rest, "/")
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return 0
 	}
 	return n
 }

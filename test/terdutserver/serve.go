@@ -47,7 +47,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, pattern := s.mux.Handler(r)
 	_, route, _ := strings.Cut(pattern, " ")
 	api := strings.HasPrefix(r.URL.Path, "/api/")
-	rec := Request{Method: r.Method, Route: route, Credential: callerAnonymous}
+	rec := Request{Method: r.Method, Route: route, Credential: callerAnonymous, Account: accountIn(r.URL.Path)}
 	if route == "" {
 		rec.Route = r.URL.Path
 	}
