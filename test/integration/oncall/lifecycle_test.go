@@ -200,7 +200,7 @@ func TestH43Rest(t *testing.T) {
 	m, lost := newTeam("platform"), newBootstrap(w, func(b *v1alpha1.Bootstrap) { b.Name = "second" })
 	w.create(m, lost)
 	w.ready(m)
-	_ = w.passAll(1, lost)
+	_ = w.passAll(2, lost)
 	for range 4 {
 		w.rest(b, m, lost)
 	}

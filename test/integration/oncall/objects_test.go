@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -175,13 +176,21 @@ func says(t *testing.T, mg resource, want xpv2.ConditionReason) {
 	}
 }
 
-// rest fails when passes write anything to the server or to the cluster.
+// rest fails when passes write anything to the server or to the cluster, or find other words for what they say in a status.
 func (w *world) rest(objects ...client.Object) {
 	w.t.Helper()
-	versions := map[client.Object]string{}
-	for _, o := range objects {
-		versions[o] = o.GetResourceVersion()
+	look := func() (seen []client.Object) {
+		for _, o := range objects {
+			c := o.DeepCopyObject().(client.Object)
+			if err := w.kube.Get(w.t.Context(), client.ObjectKeyFromObject(o), c); err != nil {
+				w.t.Fatal(err)
+			}
+			c.SetResourceVersion("") // A status that is the same is written here, where nothing keeps it back.
+			seen = append(seen, c)
+		}
+		return seen
 	}
+	was := look()
 	w.server.ResetRequests()
 	w.mu.Lock()
 	w.writes = 0
@@ -194,6 +203,9 @@ func (w *world) rest(objects ...client.Object) {
 	}
 	if w.writes > 0 {
 		w.t.Errorf("%d writes at rest", w.writes)
+	}
+	if diff := cmp.Diff(was, look()); diff != "" {
+		w.t.Errorf("objects changed at rest: -was, +is:\n%s", diff)
 	}
 }
 

@@ -21,6 +21,24 @@ func wantPolicy() terdutserver.Policy {
 	}}
 }
 
+// TestH43Rest holds that nothing is written over 20 polls of all kinds together, whatever order the server lists in, what is somebody else's
+// included.
+func TestH43Rest(t *testing.T) {
+	w := newWorld(t)
+	w.srv.SetModes(terdutserver.Modes{Shuffle: true, PageSize: 1})
+	objects := append(children(), watchdog("second"), webhook("more"))
+	w.apply(objects...)
+	w.settle(objects...)
+	for _, o := range objects {
+		w.is(o, xpv2.ReasonAvailable)
+	}
+	was := w.state()
+	w.quiet(20, objects...)
+	if diff := cmp.Diff(was, w.state()); diff != "" {
+		t.Errorf("the server changed at rest: -was, +is:\n%s", diff)
+	}
+}
+
 // TestPolicyLife holds create, change, drift and delete of a policy.
 func TestPolicyLife(t *testing.T) {
 	w := newWorld(t)

@@ -198,7 +198,7 @@ func (w *world) gone(o setup.Object) {
 	}
 }
 
-// quiet fails when passes write anything to the server, or any of the objects.
+// quiet fails when passes write anything to the server, to Secrets, or any of the objects.
 func (w *world) quiet(passes int, objects ...setup.Object) {
 	w.t.Helper()
 	versions := func() (v []string) {
@@ -217,8 +217,9 @@ func (w *world) quiet(passes int, objects ...setup.Object) {
 			}
 		}
 	}
-	if sent := w.wire.sent(); len(sent) > 0 {
-		w.t.Errorf("something was written at rest: %v", sent)
+	n := w.wire.count()
+	if sent := w.wire.sent(); n > 0 {
+		w.t.Errorf("there were %d writes at rest, to the server: %v", n, sent)
 	}
 	for i, v := range versions() {
 		if v != was[i] {
