@@ -70,6 +70,9 @@ type TerdutServerSpec struct {
 
 // Condition types of a TerdutServer, beside Crossplane's own and TypeDatabaseReady.
 const (
+	// TypeDatabaseCredentialCurrent is true when all replicas were started since the Secret of the database changed last. Ready does not
+	// depend on it.
+	TypeDatabaseCredentialCurrent = "DatabaseCredentialCurrent"
 	// TypeServerReady is true when all replicas answer, at a Service and route that are this TerdutServer's.
 	TypeServerReady = "ServerReady"
 	// TypeBootstrapped is true when the provider has an account and a key on the server.
@@ -82,6 +85,10 @@ const (
 const (
 	// ReasonNotFound : what the spec refers to does not exist.
 	ReasonNotFound = "NotFound"
+	// ReasonCredentialChanged : the Secret of the database is not the one that replicas were started with.
+	ReasonCredentialChanged = "CredentialChanged"
+	// ReasonNoCredential : the database is used without a Secret.
+	ReasonNoCredential = "NoCredential"
 	// ReasonAmbiguous : what the spec refers to offers more than one choice, and the spec makes none.
 	ReasonAmbiguous = "Ambiguous"
 	// ReasonRouteRejected : the Gateway does not take the route.

@@ -188,7 +188,11 @@ func TestDatabase(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			rsp := run(t, request(xr(tc.database), nil, tc.required))
+			o := map[string]*structpb.Struct{}
+			if w := tc.want; w != nil && w.Secret != "" {
+				o[credential] = observed(checkOf(w.Secret, w.Key), seen(w.Secret))
+			}
+			rsp := run(t, request(xr(tc.database), o, tc.required))
 			if msg := fatal(rsp); msg != "" {
 				t.Fatal(msg)
 			}
@@ -206,11 +210,12 @@ func TestDatabase(t *testing.T) {
 // were told, and everything stays composed.
 func TestDatabaseLater(t *testing.T) {
 	tenant := with("spec.database", map[string]any{"tenantRef": map[string]any{"name": "db"}})
-	first := run(t, request(xr(tenant), nil, answered(answered(allFree(), "database-tenant", found(readyTenant())),
+	check := observed(checkOf("db-db", "password"), seen("db-db"))
+	first := run(t, request(xr(tenant), map[string]*structpb.Struct{credential: check}, answered(answered(allFree(), "database-tenant", found(readyTenant())),
 		"database-tenant-database", found(tenantDatabase("tenant-uid", "PEM")))))
 	running := first.GetDesired().GetResources()["deployment"].GetResource()
 	e := everything()
-	e["deployment"] = observed(running, rolledOut)
+	e["deployment"], e[credential] = observed(running, rolledOut), check
 
 	for name, required := range map[string]map[string]*fnv1.Resources{
 		"NotAsked": nil,

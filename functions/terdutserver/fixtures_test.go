@@ -106,6 +106,7 @@ func container(field string, value any) mod {
 }
 
 func wantDeployment(mods ...mod) *structpb.Struct {
+	mods = append([]mod{annotated("terdut.ryuvia.com/database-credential", "1/s1/100")}, mods...)
 	return manifest("apps/v1", "Deployment", "oncall-2d980b82cb", labels(), map[string]any{
 		"replicas": 1,
 		"selector": map[string]any{"matchLabels": labels()},
@@ -137,6 +138,48 @@ func wantDeployment(mods ...mod) *structpb.Struct {
 // rolledOut is what the Deployment says when its replica answers.
 func rolledOut(obj map[string]any) {
 	with("status", map[string]any{"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1})(obj)
+	annotated("deployment.kubernetes.io/revision", "1")(obj)
+}
+
+// annotated has an annotation, or has not when it is empty.
+func annotated(name, value string) mod {
+	return func(obj map[string]any) {
+		m := obj["metadata"].(map[string]any)
+		a, _ := m["annotations"].(map[string]any)
+		if a == nil {
+			a = map[string]any{}
+			m["annotations"] = a
+		}
+		a[name] = value
+		if value == "" {
+			delete(a, name)
+		}
+		if len(a) == 0 {
+			delete(m, "annotations")
+		}
+	}
+}
+
+func wantCheck(mods ...mod) *structpb.Struct { return checkOf("db", "password", mods...) }
+
+// checkOf the Secret that replicas read their password from.
+func checkOf(secret, key string, mods ...mod) *structpb.Struct {
+	return manifest("secrets.terdut.ryuvia.com/v1alpha1", "SecretCheck", checkName, labels(), map[string]any{"forProvider": map[string]any{
+		"secretRef": map[string]any{"name": secret}, "requiredKeys": []any{map[string]any{"name": key, "nonEmpty": false}},
+	}}, mods...)
+}
+
+// seen is what a SecretCheck says of a Secret that is there.
+func seen(secret string) mod {
+	return func(obj map[string]any) {
+		with("status.atProvider.observedSecret", map[string]any{"name": secret, "uid": "s1", "resourceVersion": "100"})(obj)
+		yes(1, "SecretExists", "KeysValid", "Ready", "Synced")(obj)
+	}
+}
+
+// onlySeen is all that there is before the server is started.
+func onlySeen() map[string]*structpb.Struct {
+	return map[string]*structpb.Struct{credential: observed(wantCheck(), seen("db"))}
 }
 
 // owner adds the Bootstrap as an owner.
@@ -177,6 +220,7 @@ func wantChild(kind, name string, forProvider map[string]any, mods ...mod) *stru
 }
 
 const (
+	checkName       = "oncall-bb306b1d6b"
 	teamName        = "oncall-platform-12dcb77741"
 	policyName      = "oncall-platform-716136c359"
 	switchName      = "oncall-platform-watchdog-466b6ef630"
@@ -216,6 +260,7 @@ func onServer(obj map[string]any) {
 
 // Names of the composed resources.
 const (
+	credential  = "database-credential"
 	team        = "team/platform"
 	policy      = "policy/platform"
 	watchdog    = "switch/platform/watchdog"
@@ -227,6 +272,7 @@ func everything() map[string]*structpb.Struct {
 	return map[string]*structpb.Struct{
 		"deployment":      observed(wantDeployment(), rolledOut),
 		"service":         observed(wantService()),
+		credential:        observed(wantCheck(), seen("db")),
 		"bootstrap":       observed(wantBootstrap(), bootstrapped),
 		"provider-config": observed(wantConfig(), yes(1, "Healthy")),
 		team:              observed(wantTeam(), onServer),

@@ -121,19 +121,22 @@ func asks(resources ...string) map[string]*fnv1.ResourceSelector {
 
 const (
 	databaseAvailable = "DatabaseReady=True Available"
+	credentialCurrent = "DatabaseCredentialCurrent=True Available"
 	serverAvailable   = "ServerReady=True Available"
 	accountAvailable  = "Bootstrapped=True Available"
 	teamsAvailable    = "TeamsReady=True Available"
 
-	noServer  = "ServerReady=False Waiting: The server is started shortly after its database is ready."
-	starting  = `ServerReady=False Waiting: The server is ready once all replicas run the current template and answer; the conditions of Deployment "oncall-2d980b82cb" and its Pods say more.`
-	noAccount = "Bootstrapped=False Waiting: The provider gets its account shortly after the server answers."
-	noTeams   = "TeamsReady=False Waiting: Teams are made once the provider has its account."
-	someTeams = "TeamsReady=False Waiting: Teams, and then what is theirs, are made few at a time, so that Crossplane keeps listening; status.teams says which are ready."
+	notStarted = "DatabaseCredentialCurrent=False Waiting: It is known once all replicas are started with the current credential."
+	noServer   = "ServerReady=False Waiting: The server is started shortly after its database is ready."
+	starting   = `ServerReady=False Waiting: The server is ready once all replicas run the current template and answer; the conditions of Deployment "oncall-2d980b82cb" and its Pods say more.`
+	noAccount  = "Bootstrapped=False Waiting: The provider gets its account shortly after the server answers."
+	noTeams    = "TeamsReady=False Waiting: Teams are made once the provider has its account."
+	someTeams  = "TeamsReady=False Waiting: Teams, and then what is theirs, are made few at a time, so that Crossplane keeps listening; status.teams says which are ready."
 )
 
 func TestRunFunction(t *testing.T) {
-	workload := map[string]*structpb.Struct{"deployment": wantDeployment(), "service": wantService()}
+	check := map[string]*structpb.Struct{credential: wantCheck()}
+	workload := map[string]*structpb.Struct{credential: wantCheck(), "deployment": wantDeployment(), "service": wantService()}
 	with := func(base map[string]*structpb.Struct, more ...any) map[string]*structpb.Struct {
 		out := map[string]*structpb.Struct{}
 		for k, v := range base {
@@ -146,7 +149,7 @@ func TestRunFunction(t *testing.T) {
 	}
 	// Nothing of the server may go before the provider's account on it.
 	owned := owner("b1")
-	kept := map[string]*structpb.Struct{"deployment": wantDeployment(owned), "service": wantService(owned)}
+	kept := map[string]*structpb.Struct{credential: wantCheck(), "deployment": wantDeployment(owned), "service": wantService(owned)}
 	access := with(workload, "bootstrap", wantBootstrap(), "provider-config", wantConfig())
 	teams := with(kept, "bootstrap", wantBootstrap(), "provider-config", wantConfig(), team, wantTeam())
 	all := with(teams, policy, wantPolicy(), watchdog, wantSwitch(), integration, wantIntegration())
@@ -161,34 +164,52 @@ func TestRunFunction(t *testing.T) {
 			req:    request(xr(), nil, nil),
 			want: step{
 				xrReady: fnv1.Ready_READY_FALSE, status: status(0, false), ttl: 5 * time.Second,
-				conditions: []string{databaseAvailable, noServer, noAccount, noTeams},
+				conditions: []string{databaseAvailable, notStarted, noServer, noAccount, noTeams},
 				required:   asks("service", "bootstrap", "provider-config"),
 			},
 		},
 		"FirstPass": {
-			reason: "The names are free and the database needs no waiting: the server is started.",
+			reason: "The names are free and the database needs no waiting: its Secret is looked at.",
 			req:    request(xr(), nil, allFree()),
 			want: step{
-				resources: workload, xrReady: fnv1.Ready_READY_FALSE, status: status(0, false), ttl: 5 * time.Second,
-				conditions: []string{databaseAvailable, noServer, noAccount, noTeams},
+				resources: check, xrReady: fnv1.Ready_READY_FALSE, status: status(0, false), ttl: 5 * time.Second,
+				conditions: []string{databaseAvailable, notStarted, noServer, noAccount, noTeams},
+				required:   asks("service", "bootstrap", "provider-config"),
+			},
+		},
+		"NotSeenYet": {
+			reason: "Replicas are started when it is known with what.",
+			req:    request(xr(), map[string]*structpb.Struct{credential: observed(wantCheck())}, allFree()),
+			want: step{
+				resources: check, ready: []string{credential}, xrReady: fnv1.Ready_READY_FALSE, status: status(0, false), ttl: 5 * time.Second,
+				conditions: []string{databaseAvailable, notStarted, noServer, noAccount, noTeams},
+				required:   asks("service", "bootstrap", "provider-config"),
+			},
+		},
+		"Seen": {
+			reason: "The Secret is seen: the server is started.",
+			req:    request(xr(), onlySeen(), allFree()),
+			want: step{
+				resources: workload, ready: []string{credential}, xrReady: fnv1.Ready_READY_FALSE, status: status(0, false), ttl: 5 * time.Second,
+				conditions: []string{databaseAvailable, notStarted, noServer, noAccount, noTeams},
 				required:   asks("service", "bootstrap", "provider-config"),
 			},
 		},
 		"Starting": {
 			reason: "The account waits for the replicas.",
-			req:    request(xr(), map[string]*structpb.Struct{"deployment": observed(wantDeployment()), "service": observed(wantService())}, free("bootstrap", "provider-config")),
+			req:    request(xr(), with(onlySeen(), "deployment", observed(wantDeployment()), "service", observed(wantService())), free("bootstrap", "provider-config")),
 			want: step{
-				resources: workload, ready: []string{"service"}, xrReady: fnv1.Ready_READY_FALSE, status: status(0, false), ttl: 5 * time.Second,
-				conditions: []string{databaseAvailable, starting, noAccount, noTeams},
+				resources: workload, ready: []string{credential, "service"}, xrReady: fnv1.Ready_READY_FALSE, status: status(0, false), ttl: 5 * time.Second,
+				conditions: []string{databaseAvailable, notStarted, starting, noAccount, noTeams},
 				required:   asks("bootstrap", "provider-config"),
 			},
 		},
 		"Started": {
 			reason: "The server answers: the provider gets its account, and a config that leads to it.",
-			req:    request(xr(), map[string]*structpb.Struct{"deployment": observed(wantDeployment(), rolledOut), "service": observed(wantService())}, free("bootstrap", "provider-config")),
+			req:    request(xr(), with(onlySeen(), "deployment", observed(wantDeployment(), rolledOut), "service", observed(wantService())), free("bootstrap", "provider-config")),
 			want: step{
-				resources: access, ready: []string{"deployment", "service"}, xrReady: fnv1.Ready_READY_FALSE, status: status(0, false), ttl: 5 * time.Second,
-				conditions: []string{databaseAvailable, serverAvailable, noAccount, noTeams},
+				resources: access, ready: []string{credential, "deployment", "service"}, xrReady: fnv1.Ready_READY_FALSE, status: status(0, false), ttl: 5 * time.Second,
+				conditions: []string{databaseAvailable, credentialCurrent, serverAvailable, noAccount, noTeams},
 				required:   asks("bootstrap", "provider-config"),
 			},
 		},
@@ -196,9 +217,9 @@ func TestRunFunction(t *testing.T) {
 			reason: "The provider has its account: the team is made, and what is the team's is not yet.",
 			req:    request(xr(), everythingBut(team, policy, watchdog, integration), nil),
 			want: step{
-				resources: teams, ready: []string{"deployment", "service", "bootstrap", "provider-config"},
+				resources: teams, ready: []string{credential, "deployment", "service", "bootstrap", "provider-config"},
 				xrReady: fnv1.Ready_READY_FALSE, status: status(0, false, credentials...), ttl: 5 * time.Second,
-				conditions: []string{databaseAvailable, serverAvailable, accountAvailable, someTeams},
+				conditions: []string{databaseAvailable, credentialCurrent, serverAvailable, accountAvailable, someTeams},
 			},
 		},
 		"TeamWaits": {
@@ -209,37 +230,37 @@ func TestRunFunction(t *testing.T) {
 				return e
 			}(), nil),
 			want: step{
-				resources: teams, ready: []string{"deployment", "service", "bootstrap", "provider-config"},
+				resources: teams, ready: []string{credential, "deployment", "service", "bootstrap", "provider-config"},
 				xrReady: fnv1.Ready_READY_FALSE, status: status(0, false, credentials...), ttl: 5 * time.Second,
-				conditions: []string{databaseAvailable, serverAvailable, accountAvailable, someTeams},
+				conditions: []string{databaseAvailable, credentialCurrent, serverAvailable, accountAvailable, someTeams},
 			},
 		},
 		"TeamReady": {
 			reason: "The team is on the server: everything else that is its own is made.",
 			req:    request(xr(), everythingBut(policy, watchdog, integration), nil),
 			want: step{
-				resources: all, ready: []string{"deployment", "service", "bootstrap", "provider-config", team},
+				resources: all, ready: []string{credential, "deployment", "service", "bootstrap", "provider-config", team},
 				xrReady: fnv1.Ready_READY_FALSE, status: status(7, false, credentials...), ttl: 5 * time.Second,
-				conditions: []string{databaseAvailable, serverAvailable, accountAvailable, someTeams},
+				conditions: []string{databaseAvailable, credentialCurrent, serverAvailable, accountAvailable, someTeams},
 			},
 		},
 		"Ready": {
 			reason: "Everything is proven.",
 			req:    request(xr(), everything(), nil),
 			want: step{
-				resources: all, ready: []string{"deployment", "service", "bootstrap", "provider-config", team, policy, watchdog, integration},
+				resources: all, ready: []string{credential, "deployment", "service", "bootstrap", "provider-config", team, policy, watchdog, integration},
 				xrReady: fnv1.Ready_READY_TRUE, status: status(7, true, credentials...), ttl: 5 * time.Minute,
-				conditions: []string{databaseAvailable, serverAvailable, accountAvailable, teamsAvailable},
+				conditions: []string{databaseAvailable, credentialCurrent, serverAvailable, accountAvailable, teamsAvailable},
 			},
 		},
 		"Problem": {
 			reason: "What stands in the way of a team is told by the server.",
 			req:    request(xr(), everythingWith(policy, said("Ready", "False", "UnknownUser", "The server has no user alice.", 1)), nil),
 			want: step{
-				resources: all, ready: []string{"deployment", "service", "bootstrap", "provider-config", team, watchdog, integration},
+				resources: all, ready: []string{credential, "deployment", "service", "bootstrap", "provider-config", team, watchdog, integration},
 				xrReady: fnv1.Ready_READY_FALSE, status: status(7, false, credentials...), ttl: 5 * time.Second,
 				conditions: []string{
-					databaseAvailable, serverAvailable, accountAvailable,
+					databaseAvailable, credentialCurrent, serverAvailable, accountAvailable,
 					`TeamsReady=False UnknownUser: EscalationPolicy "` + policyName + `" of team "platform": The server has no user alice.`,
 				},
 			},

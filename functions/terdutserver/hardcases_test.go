@@ -52,7 +52,7 @@ func TestH28TakenNames(t *testing.T) {
 		} {
 			t.Run(resource+name, func(t *testing.T) {
 				rsp := run(t, request(xr(), nil, answered(allFree(), resource, found(object(o.AsMap(), tc.owner)))))
-				want, conflict := []string{"deployment", "service"}, ""
+				want, conflict := []string{credential}, ""
 				if tc.taken {
 					want, conflict = nil, "FALSE Conflict: "+o.AsMap()["kind"].(string)+` "oncall" belongs to something else: remove it, or give the TerdutServer another name.`
 				}
@@ -261,18 +261,22 @@ func TestH47Names(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			mods := []mod{with("metadata.name", composite), with("spec.teams", spec)}
-			seen, o := map[string]string{}, map[string]*structpb.Struct{}
-			for range 4 { // Step by step, until everything is composed.
+			by, o := map[string]string{}, map[string]*structpb.Struct{}
+			says := map[string]mod{"deployment": rolledOut, credential: seen("db")}
+			for range 5 { // Step by step, until everything is composed.
 				rsp := run(t, request(xr(mods...), o, allFree()))
 				if msg := fatal(rsp); msg != "" {
 					t.Fatal(msg)
 				}
 				for resource, r := range rsp.GetDesired().GetResources() {
-					o[resource] = observed(r.GetResource(), map[bool]mod{true: rolledOut, false: bootstrapped}[resource == "deployment"])
+					o[resource] = observed(r.GetResource(), bootstrapped)
+					if m := says[resource]; m != nil {
+						o[resource] = observed(r.GetResource(), m)
+					}
 				}
 			}
-			if len(o) != 12 {
-				t.Fatalf("%d resources are composed, want 12", len(o))
+			if len(o) != 13 {
+				t.Fatalf("%d resources are composed, want 13", len(o))
 			}
 			for resource, r := range o {
 				m := r.AsMap()["metadata"].(map[string]any)
@@ -284,10 +288,10 @@ func TestH47Names(t *testing.T) {
 				if len(errs) > 0 || len(n) > 63 || m["namespace"] != "ops" {
 					t.Errorf("%s %q in %v: %v", resource, n, m["namespace"], errs)
 				}
-				if other, taken := seen[kind+n]; taken {
+				if other, taken := by[kind+n]; taken {
 					t.Errorf("%s and %s are both %s %q", resource, other, kind, n)
 				}
-				seen[kind+n] = resource
+				by[kind+n] = resource
 				for k, v := range m["labels"].(map[string]any) {
 					if errs := validation.IsValidLabelValue(v.(string)); len(errs) > 0 {
 						t.Errorf("%s: label %s: %v", resource, k, errs)

@@ -28,6 +28,7 @@ func TestDeployment(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		spec   mod
+		check  *structpb.Struct // Nil for that of xr.
 		want   *structpb.Struct
 	}{
 		"Defaults": {
@@ -75,7 +76,7 @@ func TestDeployment(t *testing.T) {
 		},
 		"OIDCOff": {spec: with("spec.oidc", map[string]any{"enabled": false, "issuer": "https://id"}), want: wantDeployment()},
 		"Env": {
-			reason: "It is last, and replaces what it names.",
+			reason: "It is last, and replaces what it names.", check: checkOf("mine", "pw"),
 			spec: with("spec.env", append(env("TERDUT_PASSWORD_LOGIN", "maybe", "EXTRA", "1"),
 				map[string]any{"name": "FROM", "valueFrom": map[string]any{"configMapKeyRef": map[string]any{"name": "c", "key": "k"}}},
 				secretEnv("PGPASSWORD", "mine", "pw"), map[string]any{"name": "EMPTY", "value": ""})),
@@ -86,7 +87,11 @@ func TestDeployment(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			rsp := run(t, request(xr(tc.spec), nil, allFree()))
+			o := onlySeen()
+			if tc.check != nil {
+				o[credential] = observed(tc.check, seen("mine"))
+			}
+			rsp := run(t, request(xr(tc.spec), o, allFree()))
 			if msg := fatal(rsp); msg != "" {
 				t.Fatal(msg)
 			}

@@ -1,6 +1,6 @@
 // Package server decides what a TerdutServer is composed of, step by step, and what its status says.
 //
-// The steps are: the database is ready; the server is started; the provider gets its account on it; the teams; what is each team's own. Of a
+// The steps are: the database is ready; its Secret is seen; the server is started; the provider gets its account on it; the teams; what is each team's own. Of a
 // later step nothing is composed before the earlier one is ready. What once was composed stays composed, whatever is said of it, until the
 // spec does not list it any more: leaving it out would delete it. An answer counts only when it belongs to what was asked.
 package server
@@ -35,7 +35,7 @@ func Compose(in Input) (*composite.Composition, map[string]*fnv1.ResourceSelecto
 	if err := s.resolveDatabase(); err != nil {
 		return nil, nil, err
 	}
-	for _, step := range []func() error{s.composeWorkload, s.composeAccess, s.composeTeams} {
+	for _, step := range []func() error{s.composeCredential, s.composeWorkload, s.composeAccess, s.composeTeams} {
 		if err := step(); err != nil {
 			return nil, nil, err
 		}

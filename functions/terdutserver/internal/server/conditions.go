@@ -24,7 +24,7 @@ const (
 
 // conditions of the composite, always all of them and in the same order.
 func (s *server) conditions() []composite.Condition {
-	return []composite.Condition{s.database.condition, s.serverCondition(), s.bootstrapCondition(), s.teamsCondition()}
+	return []composite.Condition{s.database.condition, s.credentialCondition(), s.serverCondition(), s.bootstrapCondition(), s.teamsCondition()}
 }
 
 // conflict of a resource whose fixed name belongs to somebody else, or nothing.
@@ -96,11 +96,12 @@ func (s *server) bootstrapCondition() composite.Condition {
 	}
 	config := s.observed[resourceConfig]
 	if config != nil && s.holds[resourceConfig] {
-		if c, said := negative(config, oncallv1alpha1.TypeHealthy); said && c.Reason != "" {
+		// It becomes healthy with the Bootstrap, a moment later.
+		if c, said := negative(config, oncallv1alpha1.TypeHealthy); said && !slices.Contains(passing, c.Reason) {
 			return composite.Condition{Type: ct, Status: c.Status, Reason: string(c.Reason), Message: c.Message}
 		}
 	}
-	return composite.Waiting(ct, "The ProviderConfig has not been probed yet.")
+	return composite.Waiting(ct, messageNoBootstrap)
 }
 
 // passing are reasons that go by themselves when others are done, and are not worth a write.
@@ -134,7 +135,7 @@ func (s *server) teamsCondition() composite.Condition {
 	switch {
 	case ready && s.bootstrapped():
 		return composite.Available(ct)
-	case s.resources[resourceBootstrap].Ready:
+	case s.bootstrapped():
 		return composite.Waiting(ct, messageTeams)
 	}
 	return composite.Waiting(ct, messageNoTeams)

@@ -83,11 +83,16 @@ func (s *server) renderDeployment() (*structpb.Struct, error) {
 		}
 		pod["imagePullSecrets"] = secrets
 	}
-	return s.manifest("apps/v1", kinds[resourceDeployment], s.generated(resourceDeployment, s.subject.Name), s.labels(), map[string]any{
+	m, err := s.manifest("apps/v1", kinds[resourceDeployment], s.generated(resourceDeployment, s.subject.Name), s.labels(), map[string]any{
 		"replicas": *s.spec.Replicas,
 		"selector": map[string]any{"matchLabels": s.labels()},
 		"template": map[string]any{"metadata": map[string]any{"labels": s.labels()}, "spec": pod},
 	})
+	if err != nil {
+		return nil, err
+	}
+	s.record(m)
+	return m, nil
 }
 
 func (s *server) image() string {
@@ -150,6 +155,15 @@ func deploymentReady(o *object) bool {
 	st := d.Status
 	return st.ObservedGeneration == d.Metadata.Generation && d.Metadata.Generation > 0 &&
 		st.UpdatedReplicas == d.Spec.Replicas && st.AvailableReplicas == d.Spec.Replicas && st.Replicas == d.Spec.Replicas
+}
+
+// deploymentRolledOut tells whether all replicas that there are run the current template, whether they answer or not.
+func deploymentRolledOut(o *object) bool {
+	d := &deployment{}
+	if err := composite.Decode(o.manifest, d); err != nil {
+		return false
+	}
+	return d.Status.ObservedGeneration == d.Metadata.Generation && d.Metadata.Generation > 0 && d.Status.UpdatedReplicas == d.Status.Replicas
 }
 
 // deploymentFailure is what a Deployment says when its replicas do not come up, or nothing.

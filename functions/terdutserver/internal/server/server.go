@@ -11,6 +11,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
+	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 	"github.com/ryuvia/provider-terdut/functions/internal/names"
@@ -24,6 +25,7 @@ const (
 	resourceRoute      = "route"
 	resourceConfig     = "provider-config"
 	resourceBootstrap  = "bootstrap"
+	resourceCredential = "database-credential"
 
 	prefixTeam        = "team/"
 	prefixPolicy      = "policy/"
@@ -38,6 +40,7 @@ var kinds = map[string]string{
 	resourceRoute:      "HTTPRoute",
 	resourceConfig:     "ProviderConfig",
 	resourceBootstrap:  oncallv1alpha1.BootstrapKind,
+	resourceCredential: secretsv1alpha1.SecretCheckKind,
 	prefixTeam:         oncallv1alpha1.TeamKind,
 	prefixPolicy:       oncallv1alpha1.EscalationPolicyKind,
 	prefixSwitch:       oncallv1alpha1.DeadmanSwitchKind,
@@ -56,7 +59,8 @@ type status struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
 	AtProvider struct {
-		TeamID               int64 `json:"teamID"`
+		ObservedSecret       *secretsv1alpha1.ObservedSecret `json:"observedSecret"`
+		TeamID               int64                           `json:"teamID"`
 		CredentialsSecretRef *struct {
 			Name string `json:"name"`
 		} `json:"credentialsSecretRef"`
@@ -80,9 +84,10 @@ type server struct {
 	subject composite.Subject
 	spec    v1alpha1.TerdutServerSpec
 
-	observed map[string]*object
-	budget   budget
-	database database
+	observed   map[string]*object
+	budget     budget
+	database   database
+	credential credential
 
 	resources map[string]composite.Resource
 	// holds says of each composed resource whether the observed object is as desired.

@@ -19,7 +19,7 @@ const (
 
 // composeWorkload composes what runs the server and leads to it, once the database is ready and the names are free.
 func (s *server) composeWorkload() error {
-	allowed := s.database.ready && s.namesFree() && s.bears(resourceDeployment, resourceService)
+	allowed := s.database.ready && s.credential.known() && s.namesFree() && s.bears(resourceDeployment, resourceService)
 	if err := s.compose(resourceDeployment, allowed, s.outliving(s.renderDeployment), deploymentReady); err != nil {
 		return err
 	}

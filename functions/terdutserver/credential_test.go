@@ -1,0 +1,160 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+)
+
+// TestDatabaseCredential lets the database's Secret, and the Deployment whose replicas read it when they are started, change in all orders.
+// The Deployment says with which Secret they were started; that is renewed when its pod template changes, and never otherwise: nothing is
+// restarted here.
+func TestDatabaseCredential(t *testing.T) {
+	const record, revision = "terdut.ryuvia.com/database-credential", "deployment.kubernetes.io/revision"
+	const changed = `FALSE CredentialChanged: Secret "db" has changed since the replicas were started, and they go on with what they read then: restart Deployment "oncall-2d980b82cb".`
+	const waits = "FALSE Waiting: It is known once all replicas are started with the current credential."
+	rotated := with("status.atProvider.observedSecret", map[string]any{"name": "db", "uid": "s1", "resourceVersion": "200"})
+	says := func(status, reason, message string) mod { return said("SecretExists", status, reason, message, 1) }
+	rolling := func(obj map[string]any) {
+		with("status.replicas", 2)(obj)
+	}
+	none := func(map[string]any) {}
+
+	cases := map[string]struct {
+		reason     string
+		spec       mod
+		check      mod
+		deployment []mod
+		record     string // What the Deployment is to say.
+		want       string // The condition.
+		notReady   bool
+	}{
+		"Current": {
+			reason: "Nothing has happened.", record: "1/s1/100", want: "TRUE Available: ",
+		},
+		"Changed": {
+			reason: "What replicas were started with is not what there is, and stays written down.", check: rotated,
+			record: "1/s1/100", want: changed,
+		},
+		"MadeAnew": {
+			reason: "Another Secret of the name may have the same version.",
+			check:  with("status.atProvider.observedSecret", map[string]any{"name": "db", "uid": "s2", "resourceVersion": "100"}),
+			record: "1/s1/100", want: changed,
+		},
+		"Restarted": {
+			reason: "Somebody has changed the pod template: the replicas of that revision read what there is.", check: rotated,
+			deployment: []mod{annotated(revision, "2")}, record: "2/s1/200", want: changed,
+		},
+		"Rolling": {
+			reason: "A replica of before is still there.", check: rotated, notReady: true,
+			deployment: []mod{annotated(revision, "2"), annotated(record, "2/s1/200"), rolling}, record: "2/s1/200", want: waits,
+		},
+		"RolledOut": {
+			reason: "All replicas are of the new revision.", check: rotated,
+			deployment: []mod{annotated(revision, "2"), annotated(record, "2/s1/200")}, record: "2/s1/200", want: "TRUE Available: ",
+		},
+		"Template": {
+			reason: "This pass changes the template, so the replicas that come read what there is now.", check: rotated, notReady: true,
+			spec: with("spec.image.tag", "v2"), record: "2/s1/200", want: changed,
+		},
+		"TemplateOnItsWay": {
+			reason: "Its controller has not made the revision yet. A Secret that changes meanwhile may be read or not.", check: rotated,
+			deployment: []mod{annotated(record, "2/s1/150")}, record: "2/s1/150", want: changed,
+		},
+		"NewRevisionExpected": {
+			reason: "The revision that was asked for is not there yet.", deployment: []mod{annotated(record, "2/s1/100")}, record: "2/s1/100", want: waits,
+		},
+		"NotRecorded": {
+			reason: "An earlier version of this function started it.", deployment: []mod{annotated(record, "")}, record: "1/s1/100", want: waits,
+		},
+		"Nonsense": {
+			reason: "Somebody has changed the record.", deployment: []mod{annotated(record, "yes")}, record: "1/s1/100", want: waits,
+		},
+		"Missing": {
+			reason: "Replicas that start now would not. What the others have is still known.", check: says("False", "SecretNotFound", "x"),
+			record: "1/s1/100", want: `FALSE NotFound: There is no Secret "db", with which replicas are started.`,
+		},
+		"NotApproved": {
+			reason: "Nobody lets the provider look. The server does not depend on it.", check: says("Unknown", "AccessNotApproved", "No grant."),
+			record: "1/s1/100", want: "UNKNOWN AccessNotApproved: No grant.",
+		},
+		"RestartedUnseen": {
+			reason: "With what the new revision was started is not known, so the old record stays.", check: says("Unknown", "SecretAccessDenied", "No."),
+			deployment: []mod{annotated(revision, "2")}, record: "1/s1/100", want: "UNKNOWN SecretAccessDenied: No.",
+		},
+		"NoPassword": {
+			reason: "A server that trusts, or a certificate.", spec: without("spec.database.passwordSecretRef"),
+			record: "", want: "TRUE NoCredential: The database is used without a Secret.",
+		},
+		"OtherSecret": {
+			reason: "The template comes to name another Secret, of which nothing is known yet.",
+			spec:   with("spec.database.passwordSecretRef.name", "other"), notReady: true, record: "", want: waits,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, m := range []*mod{&tc.spec, &tc.check} {
+				if *m == nil {
+					*m = none
+				}
+			}
+			o := everythingWith("deployment", tc.deployment...)
+			o[credential] = object(o[credential].AsMap(), tc.check)
+			rsp := run(t, request(xr(tc.spec), o, nil))
+			if msg := fatal(rsp); msg != "" {
+				t.Fatal(msg)
+			}
+			annotations, _ := rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap()["metadata"].(map[string]any)["annotations"].(map[string]any)
+			got, _ := annotations[record].(string)
+			if diff := cmp.Diff(tc.record, got); diff != "" {
+				t.Errorf("\n%s\nrecord: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.want, conditionOf(rsp, "DatabaseCredentialCurrent")); diff != "" {
+				t.Errorf("\n%s\ncondition: -want, +got:\n%s", tc.reason, diff)
+			}
+			if ready := rsp.GetDesired().GetComposite().GetReady() == fnv1.Ready_READY_TRUE; ready == tc.notReady {
+				t.Errorf("\n%s\nready: %t", tc.reason, ready)
+			}
+		})
+	}
+}
+
+// TestDatabaseCredentialFirst holds that a server is not started before it is known with what, that somebody who may not look, or a Secret
+// that is not there, is an answer too, and that what was begun stays although the database goes again.
+func TestDatabaseCredentialFirst(t *testing.T) {
+	tenant := with("spec.database", map[string]any{"tenantRef": map[string]any{"name": "db"}})
+	starts := []string{credential, "deployment", "service"}
+	cases := map[string]struct {
+		reason string
+		spec   mod
+		check  *structpb.Struct
+		want   []string
+		record bool
+	}{
+		"Seen":       {reason: "The Secret is there.", check: observed(wantCheck(), seen("db")), want: starts, record: true},
+		"Stale":      {reason: "The answer is about an older spec.", check: observed(wantCheck(), seen("db"), with("metadata.generation", 2)), want: []string{credential}},
+		"Another":    {reason: "The answer is about another Secret.", check: observed(checkOf("other", "password"), seen("other")), want: []string{credential}},
+		"Missing":    {reason: "The replicas' own events say so.", check: observed(wantCheck(), said("SecretExists", "False", "SecretNotFound", "x", 1)), want: starts},
+		"MayNotLook": {reason: "That is the admin's to decide.", check: observed(wantCheck(), said("SecretExists", "Unknown", "AccessNotApproved", "x", 1)), want: starts},
+		"Gone":       {reason: "The Tenant is not ready any more.", spec: tenant, check: observed(wantCheck(), seen("db")), want: []string{credential}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if tc.spec == nil {
+				tc.spec = func(map[string]any) {}
+			}
+			rsp := run(t, request(xr(tc.spec), map[string]*structpb.Struct{credential: tc.check}, allFree()))
+			if diff := cmp.Diff(tc.want, desiredNames(rsp)); diff != "" {
+				t.Errorf("\n%s\ndesired: -want, +got:\n%s", tc.reason, diff)
+			}
+			d := rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap()
+			m, _ := d["metadata"].(map[string]any)
+			if got := m["annotations"] != nil; got != tc.record {
+				t.Errorf("\n%s\nrecorded: %t", tc.reason, got)
+			}
+		})
+	}
+}
