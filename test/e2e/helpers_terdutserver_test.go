@@ -9,17 +9,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/test/terdutserver"
 )
@@ -57,6 +56,53 @@ func onCallReady(t *testing.T, gvk schema.GroupVersionKind, ns, name string) *un
 	return u
 }
 
+// annotationRevision is what the controller of Deployments counts changes of a pod template with.
+const annotationRevision = "deployment.kubernetes.io/revision"
+
+// deploymentOf the TerdutServer of a namespace.
+func deploymentOf(t *testing.T, ns string) *appsv1.Deployment {
+	t.Helper()
+	l := &appsv1.DeploymentList{}
+	if err := p.Client.List(t.Context(), l, client.InNamespace(ns)); err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Items) != 1 {
+		t.Fatalf("%d Deployments are in namespace %s", len(l.Items), ns)
+	}
+	return &l.Items[0]
+}
+
+// serverSays waits until the TerdutServer says something, and returns it.
+func serverSays(t *testing.T, ns, conditionType, status, reason string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(terdutv1alpha1.TerdutServerGroupVersionKind)
+	eventually(t, conditionType+" to be "+reason, func(ctx context.Context) error {
+		if err := p.Client.Get(ctx, types.NamespacedName{Namespace: ns, Name: "terdut"}, u); err != nil {
+			return err
+		}
+		if c := condition(u, conditionType); c["status"] != status || c["reason"] != reason {
+			return fmt.Errorf("it is not: %s", conditionsOf(u))
+		}
+		return nil
+	})
+	return u
+}
+
+// changeSpec of an object.
+func changeSpec(t *testing.T, gvk schema.GroupVersionKind, ns, name string, change func(spec map[string]any)) {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	eventually(t, "the spec to be changed", func(ctx context.Context) error {
+		if err := p.Client.Get(ctx, types.NamespacedName{Namespace: ns, Name: name}, u); err != nil {
+			return err
+		}
+		change(u.Object["spec"].(map[string]any))
+		return p.Client.Update(ctx, u)
+	})
+}
+
 // onServerSide is what an on-call server holds, as it says itself.
 func onServerSide(t *testing.T, ns, service string) *terdutserver.State {
 	t.Helper()
@@ -87,69 +133,6 @@ func teamIDs(st *terdutserver.State) map[string]int64 {
 		out[t.Name] = t.ID
 	}
 	return out
-}
-
-// An eventCount is what Crossplane's circuit breaker counts of one composite.
-type eventCount struct {
-	mu           sync.Mutex
-	tokens       map[string]int // By kind.
-	unresponsive []string
-}
-
-// watchServers records what happens to TerdutServers of a namespace and what they are composed of, from before there is one. None may ever
-// be told that it is not Responsive.
-func watchServers(t *testing.T, ns string) *eventCount {
-	t.Helper()
-	c, err := client.NewWithWatch(p.Plane.Config(), client.Options{Scheme: p.Client.Scheme()})
-	if err != nil {
-		t.Fatalf("cannot create client: %v", err)
-	}
-	e := &eventCount{tokens: map[string]int{}}
-	var done sync.WaitGroup
-	ctx, stop := context.WithCancel(context.Background())
-	for _, gvk := range []schema.GroupVersionKind{
-		terdutv1alpha1.TerdutServerGroupVersionKind, {Group: "apps", Version: "v1", Kind: "Deployment"}, {Version: "v1", Kind: "Service"},
-		oncallv1alpha1.BootstrapGroupVersionKind, oncallv1alpha1.SchemeGroupVersion.WithKind("ProviderConfig"), oncallv1alpha1.TeamGroupVersionKind,
-		oncallv1alpha1.EscalationPolicyGroupVersionKind, oncallv1alpha1.DeadmanSwitchGroupVersionKind, oncallv1alpha1.IntegrationGroupVersionKind,
-	} {
-		l := &unstructured.UnstructuredList{}
-		l.SetGroupVersionKind(gvk)
-		w, err := c.Watch(ctx, l, client.InNamespace(ns))
-		if err != nil {
-			t.Fatalf("cannot watch %s: %v", gvk.Kind, err)
-		}
-		done.Go(func() {
-			defer w.Stop()
-			for event := range w.ResultChan() {
-				if u, ok := event.Object.(*unstructured.Unstructured); ok {
-					e.add(string(event.Type), u)
-				}
-			}
-		})
-	}
-	t.Cleanup(func() {
-		stop()
-		done.Wait()
-		// Crossplane stops to listen for minutes to a composite of whose resources too many events come. It costs time and nothing else: the
-		// function is asked again every few seconds.
-		for _, m := range e.unresponsive {
-			t.Logf("a TerdutServer was not Responsive: %s", m)
-		}
-		t.Logf("events of namespace %s that count: %v", ns, e.tokens)
-	})
-	return e
-}
-
-func (e *eventCount) add(what string, u *unstructured.Unstructured) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if c := condition(u, "Responsive"); c["status"] == "False" {
-		e.unresponsive = append(e.unresponsive, fmt.Sprintf("%s: %v %v", u.GetName(), c["reason"], c["message"]))
-	}
-	// An update is two events for Crossplane, and what is being deleted is none.
-	if n := map[string]int{"ADDED": 1, "MODIFIED": 2}[what]; u.GetDeletionTimestamp() == nil {
-		e.tokens[u.GetKind()] += n
-	}
 }
 
 // webhook fails unless a Secret holds the URL and the key of an integration, which the server takes alerts at.

@@ -6,13 +6,18 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
@@ -25,11 +30,11 @@ var serverKinds = []schema.GroupVersionKind{
 }
 
 // TestTerdutServer follows the example through its life: it becomes Ready on a Tenant, with its own team and one of another namespace; a change
-// arrives; it is deleted in any order, while the server still answers, so that nothing of it is left in the database; and it is made again on
+// arrives; its database gets another password, which is told until it is restarted; it is deleted in any order, while the server still answers, so that nothing of it is left in the database; and it is made again on
 // that database, with the credential that was retained.
 func TestTerdutServer(t *testing.T) {
 	ns, shop := namespace(t), namespace(t)
-	watchServers(t, ns)
+	crossplane := watchServers(t, ns)
 	for _, f := range []string{"tenant.yaml", "terdutserver.yaml", "team.yaml"} {
 		applyServerExample(t, f, ns, shop)
 	}
@@ -63,6 +68,7 @@ func TestTerdutServer(t *testing.T) {
 		t.Errorf("%d switches and %d integrations are on the server", len(st.Switches), len(st.Integrations))
 	}
 
+	crossplane.rested(t)
 	changeServer(t, ns, func(spec map[string]any) {
 		spec["image"].(map[string]any)["tag"] = "v0.34.0"
 		delete(spec["teams"].([]any)[0].(map[string]any), "deadmanSwitches")
@@ -77,6 +83,11 @@ func TestTerdutServer(t *testing.T) {
 	if diff := cmp.Diff(ids, teamIDs(onServerSide(t, ns, "terdut"))); diff != "" {
 		t.Errorf("the teams are others after a change: -want, +got:\n%s", diff)
 	}
+
+	crossplane.rested(t)
+	rotatedAndRestarted(t, ns)
+	crossplane.rested(t)
+	pausedChild(t, ns, ids["Platform"])
 
 	account := status(server, "credentialsSecretRef", "name")
 	for round := range 2 {
@@ -105,23 +116,93 @@ func TestTerdutServer(t *testing.T) {
 	}
 }
 
+// rotatedAndRestarted gives the server's database another password. That is told, and nothing is restarted, until somebody does: then the
+// replicas are said to have the password that there is.
+func rotatedAndRestarted(t *testing.T, ns string) {
+	t.Helper()
+	u := onCallReady(t, terdutv1alpha1.TerdutServerGroupVersionKind, ns, "terdut")
+	if c := condition(u, terdutv1alpha1.TypeDatabaseCredentialCurrent); c["status"] != "True" {
+		t.Errorf("before anything has happened: %s", conditionsOf(u))
+	}
+	before := deploymentOf(t, ns)
+
+	changeSpec(t, terdutv1alpha1.TenantGroupVersionKind, ns, "terdut", func(spec map[string]any) {
+		spec["rotation"] = map[string]any{"trigger": "once"}
+	})
+	u = serverSays(t, ns, terdutv1alpha1.TypeDatabaseCredentialCurrent, "False", terdutv1alpha1.ReasonCredentialChanged)
+	if condition(u, "Ready")["status"] != "True" {
+		t.Errorf("the server is not Ready: %s", conditionsOf(u))
+	}
+	d := deploymentOf(t, ns)
+	if d.Generation != before.Generation || d.Annotations[annotationRevision] != before.Annotations[annotationRevision] {
+		t.Errorf("the replicas were restarted: generation %d, which was %d", d.Generation, before.Generation)
+	}
+	if m := fmt.Sprint(condition(u, terdutv1alpha1.TypeDatabaseCredentialCurrent)["message"]); !strings.Contains(m, d.Name) {
+		t.Errorf("%q does not say what to restart: %s", m, d.Name)
+	}
+
+	// What kubectl rollout restart does.
+	patch := []byte(`{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-02T03:04:05Z"}}}}}`)
+	if err := p.Client.Patch(t.Context(), d, client.RawPatch(types.StrategicMergePatchType, patch)); err != nil {
+		t.Fatal(err)
+	}
+	serverSays(t, ns, terdutv1alpha1.TypeDatabaseCredentialCurrent, "True", terdutv1alpha1.ReasonAvailable)
+	if after := deploymentOf(t, ns); after.Annotations[annotationRevision] == before.Annotations[annotationRevision] {
+		t.Errorf("it is said although the replicas are of revision %s still", after.Annotations[annotationRevision])
+	}
+	onCallReady(t, terdutv1alpha1.TerdutServerGroupVersionKind, ns, "terdut")
+}
+
+// pausedChild pauses the policy of the server's team: a change of the spec does not reach the server, the TerdutServer says why, and all is well
+// once it goes on.
+func pausedChild(t *testing.T, ns string, team int64) {
+	t.Helper()
+	l := &oncallv1alpha1.EscalationPolicyList{}
+	if err := p.Client.List(t.Context(), l, client.InNamespace(ns)); err != nil || len(l.Items) != 1 {
+		t.Fatalf("%d policies, want 1: %v", len(l.Items), err)
+	}
+	policy, before := &l.Items[0], onServerSide(t, ns, "terdut").Policies[team]
+	pause := func(v string) {
+		change(t, client.ObjectKeyFromObject(policy), policy, func() { metav1.SetMetaDataAnnotation(&policy.ObjectMeta, "crossplane.io/paused", v) })
+	}
+	pause("true")
+	changeServer(t, ns, func(spec map[string]any) {
+		spec["teams"].([]any)[0].(map[string]any)["escalation"].(map[string]any)["repeatCount"] = int64(5)
+	})
+	serverSays(t, ns, terdutv1alpha1.TypeTeamsReady, "False", string(xpv2.ReasonReconcilePaused))
+	if diff := cmp.Diff(before, onServerSide(t, ns, "terdut").Policies[team]); diff != "" {
+		t.Errorf("a paused policy has changed on the server: -was, +is:\n%s", diff)
+	}
+	pause("false")
+	onCallReady(t, terdutv1alpha1.TerdutServerGroupVersionKind, ns, "terdut")
+	if got := onServerSide(t, ns, "terdut").Policies[team].RepeatCount; got != 5 {
+		t.Errorf("the policy repeats %d times on the server, want 5", got)
+	}
+}
+
 // changeServer changes the spec of the example.
 func changeServer(t *testing.T, ns string, change func(spec map[string]any)) {
 	t.Helper()
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(terdutv1alpha1.TerdutServerGroupVersionKind)
-	eventually(t, "the spec to be changed", func(ctx context.Context) error {
-		if err := p.Client.Get(ctx, types.NamespacedName{Namespace: ns, Name: "terdut"}, u); err != nil {
-			return err
-		}
-		change(u.Object["spec"].(map[string]any))
-		return p.Client.Update(ctx, u)
-	})
+	changeSpec(t, terdutv1alpha1.TerdutServerGroupVersionKind, ns, "terdut", change)
 }
 
 // deleteServer deletes the example, but for its Tenant, in a random order with random pauses, and waits until it is gone.
 func deleteServer(t *testing.T, ns, shop string) {
 	t.Helper()
+	objects := objectsOf(ns, shop)
+	rand.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
+	for _, u := range objects {
+		t.Logf("deleting %s %s", u.GetKind(), u.GetName())
+		remove(t, u)
+		pause := time.NewTimer(time.Duration(rand.IntN(1500)) * time.Millisecond)
+		<-pause.C
+	}
+	noneLeft(t, shop, serverKinds[:4]...)
+	noneLeft(t, ns, append([]schema.GroupVersionKind{terdutv1alpha1.TerdutServerGroupVersionKind}, serverKinds...)...)
+}
+
+// objectsOf the example, but for its Tenant.
+func objectsOf(ns, shop string) []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
 	for _, o := range []struct {
 		gvk      schema.GroupVersionKind
@@ -136,13 +217,5 @@ func deleteServer(t *testing.T, ns, shop string) {
 		u.SetName(o.name)
 		objects = append(objects, u)
 	}
-	rand.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
-	for _, u := range objects {
-		t.Logf("deleting %s %s", u.GetKind(), u.GetName())
-		remove(t, u)
-		pause := time.NewTimer(time.Duration(rand.IntN(1500)) * time.Millisecond)
-		<-pause.C
-	}
-	noneLeft(t, shop, serverKinds[:4]...)
-	noneLeft(t, ns, append([]schema.GroupVersionKind{terdutv1alpha1.TerdutServerGroupVersionKind}, serverKinds...)...)
+	return objects
 }

@@ -16,17 +16,24 @@ const (
 	refill = 1.0 // Each second.
 )
 
-// What becoming ready costs, in events, as measured end to end.
+// What becoming ready costs, in events, as measured end to end. Crossplane writes a composite three times for each step of its composition:
+// the references to what is composed, which make another generation, and twice the conditions that tell of that. A condition that changes
+// is two writes more, since Crossplane applies next what it has updated before; and it does so from a cache that may be behind.
 const (
-	costComposite = 40.0 // Its own finalizer, composition, references and status.
-	costTenant    = 45.0 // A Tenant that is created while it is waited for: Crossplane watches what a function asks for.
-	costChild     = 14.0 // A managed resource of a team, with its part of the composite's references and status.
+	costComposite = 25.0 // Until it has its finalizer, composition, references and status, and its database is ready.
+	costTenant    = 50.0 // A Tenant that is created while it is waited for: Crossplane watches what a function asks for.
+	costChild     = 9.0  // A managed resource of a team.
+	costBatch     = 12.0 // What comes with some of them: a step, and their part of the composite's status.
 	// reserve is for what nobody planned: a person's change, a replica that restarts.
 	reserve = 8.0
 )
 
-// costs of the other composed resources.
-var costs = map[string]float64{resourceDeployment: 12, resourceService: 4, resourceRoute: 5, resourceBootstrap: 11, resourceConfig: 10}
+// costs of the other composed resources. The first of a step has that of the step, and of the conditions that it decides.
+var costs = map[string]float64{
+	resourceCredential: 10,
+	resourceDeployment: 24, resourceService: 2, resourceRoute: 5,
+	resourceBootstrap: 27, resourceConfig: 9,
+}
 
 func costOf(resource string) float64 {
 	if isChild(resource) {
@@ -35,8 +42,8 @@ func costOf(resource string) float64 {
 	return costs[resource]
 }
 
-// batch is how many resources are composed at a time, since each time is a write of the composite too.
-const batch = 3
+// batch is how many children are composed at a time, when so many are wanted: the fewer, the more each costs.
+const batch = 6
 
 // A budget is how many events the composite may have now without Crossplane closing its ears. It is worked out from the times at which the
 // composed resources were made, so it is the same whoever asks, and after a restart. With time it grows and never shrinks.
@@ -52,8 +59,14 @@ func newBudget(in Input, observed map[string]*object) budget {
 	for _, t := range in.Required[requiredTenant] {
 		costs = append(costs, cost{at: createdAt(t), events: costTenant})
 	}
+	batches := map[time.Time]bool{}
 	for name, o := range observed {
-		costs = append(costs, cost{at: created(o.Metadata.CreationTimestamp), events: costOf(name)})
+		at := created(o.Metadata.CreationTimestamp)
+		costs = append(costs, cost{at: at, events: costOf(name)})
+		if isChild(name) && !batches[at] {
+			batches[at] = true
+			costs = append(costs, cost{at: at, events: costBatch})
+		}
 	}
 	slices.SortFunc(costs, func(a, b cost) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.events, b.events)) })
 
@@ -99,7 +112,7 @@ func (s *server) bears(resources ...string) bool {
 
 // children is how many new ones may be made of those that are wanted: a batch or more, all of them, or none.
 func (b budget) children(wanted int) int {
-	n := max(0, int(float64(b)/costChild))
+	n := max(0, int((float64(b)-costBatch)/costChild))
 	if n < min(batch, wanted) {
 		return 0
 	}

@@ -42,6 +42,10 @@ func TestBudget(t *testing.T) {
 				s.in.Now = now
 				s.budget = newBudget(s.in, s.observed)
 				switch {
+				case s.observed[resourceCredential] == nil:
+					if s.bears(resourceCredential) {
+						add(resourceCredential)
+					}
 				case s.observed[resourceDeployment] == nil:
 					if s.bears(resourceDeployment, resourceService) {
 						add(resourceDeployment)
@@ -53,7 +57,11 @@ func TestBudget(t *testing.T) {
 						add(resourceConfig)
 					}
 				default:
-					for range s.budget.children(wanted - made) {
+					n := s.budget.children(wanted - made)
+					if n > 0 {
+						bucket -= costBatch
+					}
+					for range n {
 						add(fmt.Sprintf("%s%d", prefixTeam, made))
 						made++
 					}
@@ -66,7 +74,7 @@ func TestBudget(t *testing.T) {
 			if lowest < 0 {
 				t.Errorf("the bucket has been at %.0f", lowest)
 			}
-			if took, most := now.Sub(start), time.Duration(wanted*costChild+60)*time.Second; took > most {
+			if took, most := now.Sub(start), time.Duration(wanted*costChild+120)*time.Second; took > most {
 				t.Errorf("it took %v, want at most %v", took, most)
 			}
 		})
@@ -83,7 +91,7 @@ func TestBudgetGrows(t *testing.T) {
 		want   int
 	}{
 		"Unknown":    {reason: "Times that are not known are long ago.", ago: -1, there: 100, wanted: 4, want: 4},
-		"LongAgo":    {reason: "The bucket is full again.", ago: time.Hour, there: 100, wanted: 50, want: 6},
+		"LongAgo":    {reason: "The bucket is full again.", ago: time.Hour, there: 100, wanted: 50, want: 8},
 		"JustNow":    {reason: "Too much was made a moment ago.", ago: 0, there: 8, wanted: 10, want: 0},
 		"Batch":      {reason: "One or two are not worth a write while more are to come.", ago: 0, there: 5, wanted: 10, want: 0},
 		"LastOnes":   {reason: "The last one is.", ago: 0, there: 5, wanted: 1, want: 1},
