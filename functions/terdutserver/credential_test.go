@@ -158,3 +158,25 @@ func TestDatabaseCredentialFirst(t *testing.T) {
 		})
 	}
 }
+
+func wantCheck(mods ...mod) *structpb.Struct { return checkOf("db", "password", mods...) }
+
+// checkOf the Secret that replicas read their password from.
+func checkOf(secret, key string, mods ...mod) *structpb.Struct {
+	return manifest("secrets.terdut.ryuvia.com/v1alpha1", "SecretCheck", checkName, labels(), map[string]any{"forProvider": map[string]any{
+		"secretRef": map[string]any{"name": secret}, "requiredKeys": []any{map[string]any{"name": key, "nonEmpty": false}},
+	}}, mods...)
+}
+
+// seen is what a SecretCheck says of a Secret that is there.
+func seen(secret string) mod {
+	return func(obj map[string]any) {
+		with("status.atProvider.observedSecret", map[string]any{"name": secret, "uid": "s1", "resourceVersion": "100"})(obj)
+		yes(1, "SecretExists", "KeysValid", "Ready", "Synced")(obj)
+	}
+}
+
+// onlySeen is all that there is before the server is started.
+func onlySeen() map[string]*structpb.Struct {
+	return map[string]*structpb.Struct{credential: observed(wantCheck(), seen("db"))}
+}
