@@ -48,11 +48,18 @@ func admit(t *testing.T, definition string) *admission {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return admitAs(t, crd)
+}
+
+// admitAs admits objects of a kind.
+func admitAs(t *testing.T, crd *extv1.CustomResourceDefinition) *admission {
+	t.Helper()
 	props := &apiextensions.JSONSchemaProps{}
 	if err := extv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, props, nil); err != nil {
 		t.Fatal(err)
 	}
 	a := &admission{}
+	var err error
 	if a.structural, err = schema.NewStructural(props); err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,10 @@ type SecretCheckObservation struct {
 	ContractGeneration int64 `json:"contractGeneration,omitempty"`
 }
 
-// A SecretCheckSpec is the desired state of a SecretCheck.
+// A SecretCheckSpec is the desired state of a SecretCheck. It has no connection details: to publish them, even none, would be to read and
+// write a Secret that nobody has asked to check.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.writeConnectionSecretToRef)",message="a SecretCheck has no connection details: remove writeConnectionSecretToRef"
 type SecretCheckSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
