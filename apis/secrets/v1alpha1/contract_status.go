@@ -40,9 +40,12 @@ type WorkloadStatus struct {
 	// Containers that were looked at.
 	// +optional
 	Containers []string `json:"containers,omitempty"`
-	// Findings in the pod template.
+	// Findings in the pod template, by path: the first 8 of them.
 	// +optional
 	Findings []WorkloadFinding `json:"findings,omitempty"`
+	// FindingCount is whole where the list is not.
+	// +optional
+	FindingCount int32 `json:"findingCount,omitempty"`
 }
 
 // A CertificateStatus tells when a certificate ends.
@@ -80,7 +83,7 @@ type ContractObservation struct {
 	// ViolationCount is whole where the list is not.
 	// +optional
 	ViolationCount int32 `json:"violationCount"`
-	// Truncated says that a list is shorter than its count.
+	// Truncated says that a list is shorter than its count, here or of a workload.
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
 	// WorkloadStatuses, one for each workload of the contract.

@@ -86,7 +86,7 @@ func (e *evaluation) checkWorkloads(ctx context.Context) {
 }
 
 func project(s *v1alpha1.WorkloadStatus, r consume.Result) {
-	s.Configured, s.Reason, s.Containers = r.Configured, r.Reason.String(), r.Containers
+	s.Configured, s.Reason, s.Containers, s.FindingCount = r.Configured, r.Reason.String(), r.Containers, int32(r.FindingCount)
 	for _, f := range r.Findings {
 		s.Findings = append(s.Findings, v1alpha1.WorkloadFinding{Path: f.Path, Reason: f.Reason.String()})
 	}
