@@ -98,9 +98,6 @@ const (
 	ReasonRotationTimestampInvalid
 	ReasonRotationTimestampInFuture
 	ReasonSecretTooOld
-
-	// Of changes to workloads.
-	ReasonUnsupportedRolloutStrategy
 )
 
 var reasonTexts = [...]string{
@@ -168,7 +165,6 @@ var reasonTexts = [...]string{
 	ReasonRotationTimestampInvalid:        "RotationTimestampInvalid",
 	ReasonRotationTimestampInFuture:       "RotationTimestampInFuture",
 	ReasonSecretTooOld:                    "SecretTooOld",
-	ReasonUnsupportedRolloutStrategy:      "UnsupportedRolloutStrategy",
 }
 
 // String returns the reason as the API shows it.

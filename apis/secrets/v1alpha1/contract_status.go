@@ -29,6 +29,20 @@ type WorkloadFinding struct {
 	Reason string `json:"reason"`
 }
 
+// A WorkloadUse is one place where a pod template uses the Secret, in whatever form. It tells, and does not count.
+type WorkloadUse struct {
+	// Path in the pod's specification.
+	Path string `json:"path"`
+	// Form of the use: Env, EnvFrom, Volume, Projected, SubPath or ImagePullSecret.
+	Form string `json:"form"`
+	// NeedsRestart says that a pod which runs keeps what it started with when the Secret changes.
+	// +optional
+	NeedsRestart bool `json:"needsRestart,omitempty"`
+	// Reasons to look at it: OptionalReferenceNotAllowed, KeyNotProjected, KeyNotPortable or KeyNotFound.
+	// +optional
+	Reasons []string `json:"reasons,omitempty"`
+}
+
 // A WorkloadStatus is what was found in one workload.
 type WorkloadStatus struct {
 	APIVersion string `json:"apiVersion"`
@@ -46,6 +60,13 @@ type WorkloadStatus struct {
 	// FindingCount is whole where the list is not.
 	// +optional
 	FindingCount int32 `json:"findingCount,omitempty"`
+	// Uses of the Secret in all containers of the pod template, init and ephemeral ones too, and outside of them: the first 8, those with a
+	// reason to look at them first, by path.
+	// +optional
+	Uses []WorkloadUse `json:"uses,omitempty"`
+	// UseCount is whole where the list is not.
+	// +optional
+	UseCount int32 `json:"useCount,omitempty"`
 }
 
 // A CertificateStatus tells when a certificate ends.

@@ -75,7 +75,7 @@ func (e *evaluation) run(ctx context.Context) error {
 	e.checkKeys(secret)
 	e.checkRotation(secret)
 	e.checkExternalSecret(ctx, secret)
-	e.checkWorkloads(ctx)
+	e.checkWorkloads(ctx, secret)
 	return nil
 }
 

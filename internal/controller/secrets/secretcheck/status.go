@@ -125,7 +125,7 @@ func (v verdict) observation(mg *v1alpha1.SecretCheck, now time.Time) v1alpha1.S
 	o.MissingKeys, o.MissingKeyCount, o.ViolationCount = v.result.Missing, int32(v.result.MissingCount), int32(v.result.ViolationCount)
 	o.Violations, o.Warnings, o.Truncated = findings(v.result.Violations), findings(v.result.Warnings), v.result.Truncated
 	for _, w := range v.workloads {
-		o.Truncated = o.Truncated || int(w.FindingCount) > len(w.Findings)
+		o.Truncated = o.Truncated || int(w.FindingCount) > len(w.Findings) || int(w.UseCount) > len(w.Uses)
 	}
 	for _, c := range v.result.Certificates {
 		o.Certificates = append(o.Certificates, v1alpha1.CertificateStatus{Key: c.Key, NotAfter: metav1.NewTime(c.NotAfter)})

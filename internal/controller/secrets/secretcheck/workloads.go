@@ -1,7 +1,9 @@
 package secretcheck
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -41,9 +43,9 @@ func templateOf(o client.Object) *corev1.PodTemplateSpec {
 	return nil
 }
 
-// checkWorkloads says whether each workload consumes the Secret. One that cannot be read leaves the whole unknown, one that does not
+// checkWorkloads says whether each workload consumes the Secret, and tells how it uses it otherwise. One that cannot be read leaves the whole unknown, one that does not
 // makes it false: what is known to be wrong counts more.
-func (e *evaluation) checkWorkloads(ctx context.Context) {
+func (e *evaluation) checkWorkloads(ctx context.Context, secret *corev1.Secret) {
 	if len(e.spec.Workloads) == 0 {
 		return
 	}
@@ -64,14 +66,19 @@ func (e *evaluation) checkWorkloads(ctx context.Context) {
 			unknown = contract.ReasonWorkloadReadFailed
 			s.Reason = unknown.String()
 		default:
-			r := consume.Check(templateOf(o), consume.Target{
+			target := consume.Target{
 				Secret: e.spec.Secret, Rules: e.spec.Rules, Containers: w.Containers,
 				IncludeInitContainers: w.IncludeInitContainers, Consumption: w.Consumption,
-			})
+			}
+			if secret != nil {
+				target.DataKeys = slices.AppendSeq([]string{}, maps.Keys(secret.Data))
+			}
+			r := consume.Check(templateOf(o), target)
 			if !r.Configured && negative == contract.ReasonNone {
 				negative = r.Reason
 			}
 			project(&s, r)
+			projectUses(&s, consume.Uses(&templateOf(o).Spec, target))
 		}
 		e.workloads = append(e.workloads, s)
 	}
@@ -94,5 +101,18 @@ func project(s *v1alpha1.WorkloadStatus, r consume.Result) {
 	s.Findings = slices.Clip(s.Findings[:min(len(s.Findings), maxWorkloadFindings)])
 }
 
-// maxWorkloadFindings is how many findings are published of one workload.
+// projectUses publishes where the Secret is used. What there is a reason to look at comes first: it must not be what is cut.
+func projectUses(s *v1alpha1.WorkloadStatus, uses []consume.Use) {
+	s.UseCount = int32(len(uses))
+	slices.SortStableFunc(uses, func(a, b consume.Use) int { return cmp.Compare(min(len(b.Reasons), 1), min(len(a.Reasons), 1)) })
+	for _, u := range uses[:min(len(uses), maxWorkloadFindings)] {
+		use := v1alpha1.WorkloadUse{Path: u.Path, Form: string(u.Form), NeedsRestart: u.NeedsRestart}
+		for _, r := range u.Reasons {
+			use.Reasons = append(use.Reasons, r.String())
+		}
+		s.Uses = append(s.Uses, use)
+	}
+}
+
+// maxWorkloadFindings is how many findings, and uses, are published of one workload.
 const maxWorkloadFindings = 8
