@@ -30,9 +30,11 @@ func (w *waiting[T]) Observe(_ context.Context, mg T) (managed.ExternalObservati
 	if meta.WasDeleted(mg) {
 		return managed.ExternalObservation{}, nil
 	}
-	conditions.ObservedGenerationPropagationManager{}.For(mg).MarkConditions(xpv2.Condition{
-		Type: xpv2.TypeReady, Status: corev1.ConditionFalse, Reason: w.reason, Message: w.message, LastTransitionTime: metav1.Now(),
-	})
+	c := xpv2.Condition{Type: xpv2.TypeReady, Status: corev1.ConditionFalse, Reason: w.reason, Message: w.message, LastTransitionTime: metav1.Now()}
+	if was := mg.GetCondition(c.Type); was.Status == c.Status {
+		c.LastTransitionTime = was.LastTransitionTime // Another reason is no transition.
+	}
+	conditions.ObservedGenerationPropagationManager{}.For(mg).MarkConditions(c)
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 }
 

@@ -98,7 +98,7 @@ func healthy(pc resource.ProviderConfig, r xpv2.ConditionReason, message string)
 	}
 	c := setup.Condition(v1alpha1.TypeHealthy, s, r, message)
 	c.ObservedGeneration = pc.GetGeneration()
-	pc.SetConditions(c)
+	pc.SetConditions(setup.Since(pc, c))
 	return s == corev1.ConditionTrue
 }
 

@@ -26,7 +26,18 @@ type Object interface {
 
 // Mark sets conditions that speak of the object's current generation.
 func Mark(mg Object, c ...xpv2.Condition) {
+	for i := range c {
+		c[i] = Since(mg, c[i])
+	}
 	conditions.ObservedGenerationPropagationManager{}.For(mg).MarkConditions(c...)
+}
+
+// Since returns a condition with the time at which its status came about: another reason, message or generation is no transition.
+func Since(o resource.Conditioned, c xpv2.Condition) xpv2.Condition {
+	if was := o.GetCondition(c.Type); was.Status == c.Status && !was.LastTransitionTime.IsZero() {
+		c.LastTransitionTime = was.LastTransitionTime
+	}
+	return c
 }
 
 // Condition makes a condition.

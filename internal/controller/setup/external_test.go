@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
@@ -195,5 +197,35 @@ func TestReport(t *testing.T) {
 				t.Errorf("\n%s\nevents: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestTransitions holds that the time of a condition moves with its status alone: another message or generation is no transition.
+func TestTransitions(t *testing.T) {
+	at := func(hour int) metav1.Time { return metav1.NewTime(time.Date(2026, 11, 30, hour, 0, 0, 0, time.UTC)) }
+	condition := func(s corev1.ConditionStatus, message string, hour int) xpv2.Condition {
+		return xpv2.Condition{Type: xpv2.TypeReady, Status: s, Reason: "Some", Message: message, LastTransitionTime: at(hour)}
+	}
+	mg := baoSecret()
+	for _, step := range []struct {
+		reason     string
+		condition  xpv2.Condition
+		generation int64
+		want       metav1.Time
+	}{
+		{"It is new.", condition(corev1.ConditionFalse, "a", 1), 7, at(1)},
+		{"The message is another.", condition(corev1.ConditionFalse, "b", 2), 7, at(1)},
+		{"It is about another generation.", condition(corev1.ConditionFalse, "b", 3), 8, at(1)},
+		{"It has become true.", condition(corev1.ConditionTrue, "b", 4), 8, at(4)},
+	} {
+		mg.Generation = step.generation
+		Mark(mg, step.condition)
+		c := mg.GetCondition(xpv2.TypeReady)
+		if !c.LastTransitionTime.Equal(&step.want) {
+			t.Errorf("%s lastTransitionTime: got %s, want %s", step.reason, c.LastTransitionTime, step.want)
+		}
+		if c.Message != step.condition.Message || c.ObservedGeneration != step.generation {
+			t.Errorf("%s got %+v", step.reason, c)
+		}
 	}
 }
