@@ -227,6 +227,11 @@ func TestObserve(t *testing.T) {
 			if ready := tc.mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue; ready != (tc.verdict == "True RulesSatisfied") {
 				t.Errorf("\n%s\nReady is %t beside Satisfied %s", tc.reason, ready, tc.verdict)
 			}
+			for _, c := range tc.mg.Status.Conditions {
+				if c.Status != corev1.ConditionTrue && c.Message == "" {
+					t.Errorf("\n%s\n%s is %s with reason %s and does not say what to do", tc.reason, c.Type, c.Status, c.Reason)
+				}
+			}
 			if g := tc.mg.GetCondition(v1alpha1.TypeSatisfied).ObservedGeneration; g != tc.mg.Generation {
 				t.Errorf("the verdict is about generation %d, want %d", g, tc.mg.Generation)
 			}

@@ -1,7 +1,6 @@
 package secretcheck
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -139,32 +138,4 @@ func findings(vs []contract.Violation) []v1alpha1.Finding {
 		out = append(out, v1alpha1.Finding{Key: v.Key, Rule: v.Rule.String(), Reason: v.Reason.String()})
 	}
 	return out
-}
-
-// message says a reason in words. It is made of names and counts alone.
-func (v verdict) message(mg *v1alpha1.SecretCheck, r contract.Reason) string {
-	name := mg.Spec.ForProvider.SecretRef.Name
-	switch r { //nolint:exhaustive // Others say enough by themselves, and docs/secretcontract.md the rest.
-	case contract.ReasonRulesSatisfied, contract.ReasonNotConfigured, contract.ReasonNone:
-		return ""
-	case contract.ReasonSecretNotFound:
-		return fmt.Sprintf("Secret %q does not exist.", name)
-	case contract.ReasonSecretAccessDenied:
-		return fmt.Sprintf("The provider may not read Secret %q: look at its roles in this namespace.", name)
-	case contract.ReasonAccessNotApproved:
-		return fmt.Sprintf("No SecretAccessGrant lets this contract look at Secret %q with all its rules and workloads.", name)
-	case contract.ReasonMissingRequiredKey:
-		return fmt.Sprintf("Secret %q lacks required keys: %d; the first is %q.", name, v.result.MissingCount, v.result.Missing[0])
-	}
-	for _, f := range v.result.Violations {
-		if f.Reason == r && f.Key != "" {
-			return fmt.Sprintf("Findings: %d; the first is about key %q, rule %s.", v.result.ViolationCount, f.Key, f.Rule)
-		}
-	}
-	for _, w := range v.workloads {
-		if w.Reason == r.String() {
-			return fmt.Sprintf("%s %q does not consume Secret %q as asked.", w.Kind, w.Name, name)
-		}
-	}
-	return ""
 }
