@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -54,12 +55,19 @@ func checksOf(kube client.Reader, by ...selector) handler.MapFunc {
 	}
 }
 
+// changed lets through what can matter to a check: objects that come and go, and a new generation. What was deleted and made again while
+// nobody watched arrives as a change of an object with another uid, whose generation may be the same.
+func changed() predicate.Predicate {
+	remade := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() }}
+	return predicate.Or(predicate.GenerationChangedPredicate{}, remade)
+}
+
 // watchWorkloads wakes checks when the spec of a workload changes. Their status, which changes with each pod, is of no interest.
 func watchWorkloads(kube client.Reader) func(*builder.Builder) {
 	return func(b *builder.Builder) {
 		for kind, newObject := range workloadObjects {
 			b.WatchesMetadata(newObject(), handler.EnqueueRequestsFromMapFunc(checksOf(kube, byWorkload(kind))),
-				builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+				builder.WithPredicates(changed()))
 		}
 	}
 }
@@ -81,7 +89,7 @@ func watchGrants(kube client.Reader) func(*builder.Builder) {
 // watchExternalSecrets wakes checks when an ExternalSecret changes. Its API may be absent when the provider starts, and appear later: the
 // other watches do not wait for it.
 func watchExternalSecrets(mgr ctrl.Manager, versions []string) func(*builder.Builder) {
-	h := handler.EnqueueRequestsFromMapFunc(externalSecretChecks(mgr.GetClient()))
+	h := externalSecretChecks(mgr.GetClient())
 	return func(b *builder.Builder) {
 		for _, v := range versions {
 			gv, err := schema.ParseGroupVersion(v)
@@ -103,12 +111,37 @@ func watchExternalSecrets(mgr ctrl.Manager, versions []string) func(*builder.Bui
 	}
 }
 
-// externalSecretChecks finds the checks that name an ExternalSecret. Another one that writes the same Secret matters too, but its target
-// is no metadata: the poll finds that.
-func externalSecretChecks(kube client.Reader) handler.MapFunc {
-	return checksOf(kube, func(o client.Object) client.MatchingFields {
+// externalSecretChecks wakes the checks that name an ExternalSecret for whatever happens to it, and for one that comes, goes or has a new spec
+// all of its namespace that name any: another one may write the same Secret, and its target is no metadata.
+func externalSecretChecks(kube client.Reader) handler.EventHandler {
+	named := handler.EnqueueRequestsFromMapFunc(checksOf(kube, func(o client.Object) client.MatchingFields {
 		return client.MatchingFields{index.SecretCheckByExternalSecret: o.GetName()}
+	}))
+	all := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+		l := &v1alpha1.SecretCheckList{}
+		if err := kube.List(ctx, l, client.InNamespace(o.GetNamespace())); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "cannot find the SecretChecks of a namespace")
+			return nil
+		}
+		var out []reconcile.Request
+		for i := range l.Items {
+			if l.Items[i].Spec.ForProvider.ExternalSecretRef != nil {
+				out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&l.Items[i])})
+			}
+		}
+		return out
 	})
+	return handler.Funcs{
+		CreateFunc: all.Create,
+		DeleteFunc: all.Delete,
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			if changed().Update(e) {
+				all.Update(ctx, e, q)
+				return
+			}
+			named.Update(ctx, e, q)
+		},
+	}
 }
 
 // served waits until the API server serves a kind. It is false when the context ends first.
