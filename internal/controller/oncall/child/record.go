@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
@@ -57,9 +58,12 @@ func (r *Record) inFlight(o client.Object) bool {
 // of is true when the record is about this very team on this very server.
 func (r *Record) of(t *Team) bool { return r.Era == t.era && r.Made == t.made() }
 
-// Begin records what is about to be created. Without this having succeeded nothing may be.
-func Begin(ctx context.Context, kube client.Client, mg setup.Object, t *Team, i Item) error {
-	return record(ctx, kube, mg, &Record{
+// Begin records what is about to be created. Without this having succeeded nothing may be. It is not the first attempt when it is not known how
+// an earlier one ended, which may have made it yet.
+func Begin(ctx context.Context, kube client.Client, mg setup.Object, t *Team, i Item) (first bool, err error) {
+	r := RecordOf(mg)
+	first = !r.inFlight(mg) || !r.of(t) || r.Name != i.Name || r.Detail != i.Detail
+	return first, record(ctx, kube, mg, &Record{
 		Child: mg.GetUID(), Team: t.Object.GetUID(), Era: t.era, Made: t.made(), Replaces: meta.GetExternalName(mg), Name: i.Name, Detail: i.Detail,
 	})
 }
@@ -72,9 +76,12 @@ func record(ctx context.Context, kube client.Client, mg setup.Object, r *Record)
 	return annotate(ctx, kube, mg, map[string]any{annotationRecord: string(b)})
 }
 
-// Abandon takes back what Begin recorded, because the server certainly created nothing. It is best effort: what stays only makes something
-// that is exactly what was asked for the object's own.
-func Abandon(ctx context.Context, kube client.Client, mg setup.Object) {
+// Failed takes back what Begin recorded for the first attempt, when the server certainly created nothing. It is best effort: what stays only
+// makes something that is exactly what was asked for the object's own.
+func Failed(ctx context.Context, kube client.Client, mg setup.Object, first bool, err error) {
+	if !first || terdut.IsUncertain(err) {
+		return
+	}
 	_ = annotate(ctx, kube, mg, map[string]any{annotationRecord: nil})
 }
 

@@ -112,14 +112,13 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.DeadmanSwitch) (mana
 	if place.ID != 0 || place.Reason != "" {
 		return managed.ExternalCreation{}, e.Fail(mg, child.ErrTaken)
 	}
-	if err := child.Begin(ctx, e.kube, mg, e.team, item(0, want)); err != nil {
+	first, err := child.Begin(ctx, e.kube, mg, e.team, item(0, want))
+	if err != nil {
 		return managed.ExternalCreation{}, e.Fail(mg, err)
 	}
 	s, err := e.team.Client.CreateDeadmanSwitch(ctx, e.team.ID, want)
 	if err != nil {
-		if !terdut.IsUncertain(err) {
-			child.Abandon(ctx, e.kube, mg)
-		}
+		child.Failed(ctx, e.kube, mg, first, err)
 		return managed.ExternalCreation{}, e.Fail(mg, err)
 	}
 	meta.SetExternalName(mg, fmt.Sprint(s.ID))

@@ -127,14 +127,13 @@ func (e *external) resolve(ctx context.Context, mg *v1alpha1.EscalationPolicy) (
 
 // Create makes the team's policy this object's. It records that before it writes.
 func (e *external) Create(ctx context.Context, mg *v1alpha1.EscalationPolicy) (managed.ExternalCreation, error) {
-	if err := child.Begin(ctx, e.kube, mg, e.team, child.Item{}); err != nil {
+	first, err := child.Begin(ctx, e.kube, mg, e.team, child.Item{})
+	if err != nil {
 		return managed.ExternalCreation{}, e.Fail(mg, err)
 	}
 	if !e.is.Equal(e.want) {
 		if err := e.team.Client.SetEscalationPolicy(ctx, e.team.ID, e.want); err != nil {
-			if !terdut.IsUncertain(err) {
-				child.Abandon(ctx, e.kube, mg)
-			}
+			child.Failed(ctx, e.kube, mg, first, err)
 			return managed.ExternalCreation{}, e.Fail(mg, err)
 		}
 	}

@@ -130,14 +130,13 @@ func (e *external) create(ctx context.Context, mg *v1alpha1.Integration) error {
 		return err
 	}
 	want := wanted(mg)
-	if err := child.Begin(ctx, e.kube, mg, e.team, want); err != nil {
+	first, err := child.Begin(ctx, e.kube, mg, e.team, want)
+	if err != nil {
 		return err
 	}
 	n, err := e.team.Client.CreateIntegration(ctx, e.team.ID, want.Detail, want.Name)
 	if err != nil {
-		if !terdut.IsUncertain(err) {
-			child.Abandon(ctx, e.kube, mg)
-		}
+		child.Failed(ctx, e.kube, mg, first, err)
 		return err
 	}
 	if err := e.fill(ctx, reserved, n); err != nil {

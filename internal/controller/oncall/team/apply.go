@@ -40,7 +40,8 @@ func (e *external) create(ctx context.Context, mg *v1alpha1.Team) error {
 	if e.cred == nil {
 		e.cred = credential.New(credential.OwnerOf(v1alpha1.TeamKind, mg))
 	}
-	if e.cred.Pending != name {
+	first := e.cred.Pending != name
+	if first {
 		// Again, because another object may have made it since.
 		if err := e.vacant(ctx, mg); err != nil {
 			return err
@@ -55,8 +56,8 @@ func (e *external) create(ctx context.Context, mg *v1alpha1.Team) error {
 	}
 	t, err := cl.CreateTeam(ctx, name)
 	if err != nil {
-		if !terdut.IsUncertain(err) {
-			// It was not made, so whatever has this name is somebody else's.
+		if first && !terdut.IsUncertain(err) {
+			// It was not made, so whatever has this name is somebody else's. Of an earlier attempt that is not known.
 			e.cred.Pending = ""
 			err = errors.Join(err, e.store.Save(ctx, e.cred))
 		}
