@@ -82,6 +82,9 @@ type Credential struct {
 	Pending string
 	// TeamID on the server, 0 before there is a team.
 	TeamID int64
+	// Made tells a team from another one with the same id: it changes when the Team has made a team, or taken one over. It is empty for
+	// credentials that are older than it.
+	Made string
 	// TeamName that the team was given last, and TeamStored what the server made of it.
 	TeamName   string
 	TeamStored string
@@ -149,6 +152,7 @@ const (
 	keyThrough        = "through"
 	keyPending        = "pending"
 	keyTeamID         = "teamID"
+	keyMade           = "made"
 	keyTeamName       = "teamName"
 	keyTeamStored     = "teamStored"
 	keyAccountID      = "serviceAccountID"
@@ -180,7 +184,7 @@ func (c *Credential) secret(namespace string) *corev1.Secret {
 	for k, v := range map[string]string{
 		keyOwnerKind: c.Owner.Kind, keyOwnerNamespace: c.Owner.Namespace, keyOwnerName: c.Owner.Name, keyOwnerUID: string(c.Owner.UID),
 		keyEndpoint: c.Endpoint, keyCABundle: c.CABundle, keyServer: c.Server, keyThrough: c.Through.encode(),
-		keyPending: c.Pending, keyTeamID: number(c.TeamID), keyTeamName: c.TeamName, keyTeamStored: c.TeamStored,
+		keyPending: c.Pending, keyTeamID: number(c.TeamID), keyMade: c.Made, keyTeamName: c.TeamName, keyTeamStored: c.TeamStored,
 		keyAccountID: number(c.ServiceAccountID), keyKeyID: number(c.KeyID),
 		keyJoined: flag(c.Joined), keyMinting: flag(c.Minting), keyLastKeyID: number(c.LastKeyID), keyRetiredKeyID: number(c.RetiredKeyID), keyLost: c.Lost,
 		keyTrigger: c.Trigger, keyToken: string(c.Token), keyAdminToken: string(c.AdminToken), keySuspended: c.Suspended,
@@ -210,7 +214,7 @@ func decode(s *corev1.Secret, o Owner) (*Credential, error) {
 	}
 	c := &Credential{
 		Owner: o, Endpoint: get(keyEndpoint), CABundle: get(keyCABundle), Server: get(keyServer),
-		Pending: get(keyPending), TeamName: get(keyTeamName), TeamStored: get(keyTeamStored), Trigger: get(keyTrigger),
+		Pending: get(keyPending), Made: get(keyMade), TeamName: get(keyTeamName), TeamStored: get(keyTeamStored), Trigger: get(keyTrigger),
 		Token: terdut.Secret(get(keyToken)), AdminToken: terdut.Secret(get(keyAdminToken)), Suspended: get(keySuspended),
 		Joined: get(keyJoined) == flag(true), Minting: get(keyMinting) == flag(true), Lost: get(keyLost),
 		version: s.ResourceVersion,

@@ -84,16 +84,16 @@ func (s *Store) All(ctx context.Context) ([]*Credential, error) {
 	return all, nil
 }
 
-// Holders returns whose credentials are of a team of a server.
-func (s *Store) Holders(ctx context.Context, endpoint string, team int64) ([]Owner, error) {
+// Holders returns the credentials of a team of a server.
+func (s *Store) Holders(ctx context.Context, endpoint string, team int64) ([]*Credential, error) {
 	all, err := s.All(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var holders []Owner
+	var holders []*Credential
 	for _, c := range all {
 		if c.Endpoint == endpoint && c.TeamID == team {
-			holders = append(holders, c.Owner)
+			holders = append(holders, c)
 		}
 	}
 	return holders, nil

@@ -142,6 +142,7 @@ func TestTeamObjectRemade(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := credential.New(credential.OwnerOf(v1alpha1.TeamKind, is))
+			n.Made = c.Made // As the Team's controller has it when it takes the team over.
 			n.Endpoint, n.Server, n.TeamID, n.ServiceAccountID, n.KeyID, n.Token = c.Endpoint, c.Server, c.TeamID, c.ServiceAccountID, c.KeyID, c.Token
 			if err := w.options.Credentials.Save(t.Context(), n); err != nil {
 				t.Fatal(err)

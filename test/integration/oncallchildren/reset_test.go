@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/connect/credential"
 	"github.com/ryuvia/provider-terdut/test/terdutserver"
 )
 
@@ -17,12 +19,41 @@ import (
 // object's old identifier now is left alone.
 func TestReset(t *testing.T) {
 	for name, era := range map[string][2]string{"MadeByTheProvider": {"the second", "the third"}, "MadeByOthers": {"the first", "the first"}} {
-		t.Run(name, func(t *testing.T) { reset(t, era[0], era[1]) })
+		t.Run(name, func(t *testing.T) { reset(t, newWorld(t), era[0], era[1]) })
+		t.Run("Legacy"+name, func(t *testing.T) { reset(t, legacy(t), era[0], era[1]) })
 	}
 }
 
-func reset(t *testing.T, second, third string) {
+// legacy is a world whose credential is of an earlier version.
+func legacy(t *testing.T) *world {
 	w := newWorld(t)
+	w.legacy = true
+	w.credential("ops", func(c *credential.Credential) { c.Made = "" })
+	return w
+}
+
+// TestAnnotationComesLate holds that what an interrupted create left behind is the object's own, although the Team's annotation which says that
+// its team was made came only after the team's key.
+func TestAnnotationComesLate(t *testing.T) {
+	for _, o := range children() {
+		w := newWorld(t)
+		method, route := verb("create", o)
+		w.srv.Inject(terdutserver.Fault{Method: method, Route: route, Drop: true, Commit: true, Times: 1})
+		w.apply(o)
+		if w.pass(o) == nil {
+			t.Fatal("the create did not fail")
+		}
+		team := w.liveTeam("ops")
+		meta.SetExternalCreateSucceeded(team, time.Unix(1, 0))
+		if err := w.kube.Update(t.Context(), team); err != nil {
+			t.Fatal(err)
+		}
+		w.settle(o)
+		w.is(o, xpv2.ReasonAvailable)
+	}
+}
+
+func reset(t *testing.T, w *world, second, third string) {
 	objects := children()
 	w.apply(objects...)
 	w.settle(objects...)

@@ -44,8 +44,10 @@ type world struct {
 	wire  *wire
 	// timeout of the provider's requests.
 	timeout time.Duration
-	// resets counts how often the server was made anew.
-	resets int
+	// births counts how often a team was made.
+	births int
+	// legacy credentials do not tell when the team was made.
+	legacy bool
 
 	events  *recorder
 	options setup.Options
@@ -159,6 +161,11 @@ func (w *world) serverTeam(o *v1alpha1.Team, era string) int64 {
 	}
 	c.Endpoint, c.Server, c.TeamID, c.TeamName = w.admin.Endpoint(), era, team.ID, team.Name
 	c.ServiceAccountID, c.KeyID, c.Token = account.ID, account.Key.ID, account.Key.Key
+	w.births++
+	c.Made = ""
+	if !w.legacy {
+		c.Made = fmt.Sprintf("birth %d", w.births)
+	}
 	if err := w.options.Credentials.Save(ctx, c); err != nil {
 		w.t.Fatal(err)
 	}
@@ -227,14 +234,16 @@ func (w *world) reset(era string) {
 	w.madeAnew(era)
 }
 
-// madeAnew makes the Team's team on a server that was made anew. The Team's annotation says when.
+// madeAnew makes the Team's team on a server that was made anew.
 func (w *world) madeAnew(era string) {
 	w.t.Helper()
 	o := w.liveTeam("ops")
-	w.resets++
-	meta.SetExternalCreateSucceeded(o, time.Unix(int64(w.resets), 0))
-	if err := w.kube.Update(w.t.Context(), o); err != nil {
-		w.t.Fatal(err)
+	if w.legacy {
+		// Then the Team's annotation says that it was made.
+		meta.SetExternalCreateSucceeded(o, time.Unix(int64(w.births), 0))
+		if err := w.kube.Update(w.t.Context(), o); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 	w.serverTeam(o, era)
 }

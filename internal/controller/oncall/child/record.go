@@ -28,7 +28,7 @@ type Record struct {
 	Team types.UID `json:"team"`
 	// Era is the team's id and what tells its server from one that was made anew.
 	Era string `json:"era"`
-	// Made is when the Team made it: another team on another server may have its id.
+	// Made tells it from what the Team made before or since: another team on another server may have its id.
 	Made string `json:"made,omitempty"`
 	// Replaces is the external name that the object had before. While it has it still, the create is in flight.
 	Replaces string `json:"replaces,omitempty"`
@@ -56,7 +56,7 @@ func (r *Record) inFlight(o client.Object) bool {
 }
 
 // of is true when the record is about this very team on this very server.
-func (r *Record) of(t *Team) bool { return r.Era == t.era && r.Made == t.made() }
+func (r *Record) of(t *Team) bool { return r.Era == t.era && r.Made == t.made }
 
 // Begin records what is about to be created. Without this having succeeded nothing may be. It is not the first attempt when it is not known how
 // an earlier one ended, which may have made it yet.
@@ -64,7 +64,7 @@ func Begin(ctx context.Context, kube client.Client, mg setup.Object, t *Team, i 
 	r := RecordOf(mg)
 	first = !r.inFlight(mg) || !r.of(t) || r.Name != i.Name || r.Detail != i.Detail
 	return first, record(ctx, kube, mg, &Record{
-		Child: mg.GetUID(), Team: t.Object.GetUID(), Era: t.era, Made: t.made(), Replaces: meta.GetExternalName(mg), Name: i.Name, Detail: i.Detail,
+		Child: mg.GetUID(), Team: t.Object.GetUID(), Era: t.era, Made: t.made, Replaces: meta.GetExternalName(mg), Name: i.Name, Detail: i.Detail,
 	})
 }
 
@@ -101,7 +101,7 @@ func Keep(ctx context.Context, kube client.Client, mg setup.Object, t *Team) err
 	if r == nil || (r.of(t) && r.Team == t.Object.GetUID()) {
 		return nil
 	}
-	r.Team, r.Era, r.Made = t.Object.GetUID(), t.era, t.made()
+	r.Team, r.Era, r.Made = t.Object.GetUID(), t.era, t.made
 	return record(ctx, kube, mg, r)
 }
 

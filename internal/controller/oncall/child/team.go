@@ -38,7 +38,7 @@ type Team struct {
 	// Leaving is true when the child has moved to another Team: what it has in this one is to go.
 	Leaving bool
 
-	era string
+	era, made string
 }
 
 // Teams finds the Teams of children.
@@ -167,13 +167,17 @@ func (t *Teams) team(o *v1alpha1.Team, c *credential.Credential) (*Team, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Team{Object: o, ID: c.TeamID, Client: cl, era: eraOf(c)}, nil
+	return &Team{Object: o, ID: c.TeamID, Client: cl, era: eraOf(c), made: madeOf(c, o)}, nil
 }
 
-// made says when the Team made its team last. A server that forgot everything may give the next team the same id, and nothing but the Team
-// knows of that where it did not make the server's first user.
-func (t *Team) made() string {
-	return t.Object.GetAnnotations()[meta.AnnotationKeyExternalCreateSucceeded]
+// madeOf a credential changes when the Team has made its team again. A server that forgot everything may give the next team the same id, and
+// nothing but the Team knows of that where it did not make the server's first user. It is read together with the key, so that what is recorded
+// under it is about the team that the key reaches. Where the credential is older than this, the Team's annotation says it.
+func madeOf(c *credential.Credential, o *v1alpha1.Team) string {
+	if c.Made != "" {
+		return c.Made
+	}
+	return o.GetAnnotations()[meta.AnnotationKeyExternalCreateSucceeded]
 }
 
 // eraOf a credential changes when the team has another id, or the provider has made the server's first user again.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
@@ -82,6 +84,13 @@ func (e *external) begin(name string) {
 
 // note which team is this object's.
 func (e *external) note(name string, t *terdut.Team) {
+	if e.cred.TeamID == 0 {
+		e.cred.Made = string(uuid.NewUUID())
+		if l := e.left; l != nil && l.TeamID == t.ID && slices.Contains([]string{l.TeamName, l.TeamStored}, t.Name) {
+			// It is the team that it was, and so is what its children have.
+			e.cred.Made = l.Made
+		}
+	}
 	e.cred.TeamID, e.cred.TeamName, e.cred.TeamStored, e.cred.Pending = t.ID, name, t.Name, ""
 	e.follow()
 }

@@ -43,6 +43,8 @@ type external struct {
 	dead bool
 	// why a team that was there is made again.
 	again string
+	// left is the credential of an object of this name that is gone, for the team that is to be taken over.
+	left *credential.Credential
 }
 
 // upToDate is an observation that asks for no write.

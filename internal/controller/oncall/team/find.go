@@ -182,11 +182,12 @@ func (e *external) take(ctx context.Context, mg *v1alpha1.Team, t *terdut.Team) 
 
 // holder is another Team that has a team of this server, empty when there is none. What an object left behind that is gone does not count.
 func (e *external) holder(ctx context.Context, mg *v1alpha1.Team, id int64) (string, error) {
-	owners, err := e.store.Holders(ctx, e.server.Endpoint, id)
+	holders, err := e.store.Holders(ctx, e.server.Endpoint, id)
 	if err != nil {
 		return "", err
 	}
-	for _, o := range owners {
+	for _, c := range holders {
+		o := c.Owner
 		if o == credential.OwnerOf(v1alpha1.TeamKind, mg) {
 			continue
 		}
@@ -197,6 +198,9 @@ func (e *external) holder(ctx context.Context, mg *v1alpha1.Team, id int64) (str
 		}
 		if t.GetUID() == o.UID {
 			return n.String(), nil
+		}
+		if o.Namespace == mg.GetNamespace() && o.Name == mg.GetName() && c.Server == e.server.ID {
+			e.left = c
 		}
 	}
 	return "", nil
