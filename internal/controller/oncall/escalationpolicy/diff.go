@@ -16,12 +16,25 @@ func asksForUsers(p v1alpha1.EscalationPolicyParameters) bool {
 	})
 }
 
+// An ambiguousError says that the server has several users of a name.
+type ambiguousError struct {
+	name string
+	ids  []int64
+}
+
+// Error implements error.
+func (e *ambiguousError) Error() string {
+	return fmt.Sprintf("the server has several users %q, with the ids %v: nobody can tell whom to page", e.name, e.ids)
+}
+
 // desired is the policy that the server is to be told, in the order of the spec's levels. Usernames that it does not have are returned
-// sorted, and then there is no policy.
+// sorted, and then there is no policy. A name that several have is an *ambiguousError.
 func desired(p v1alpha1.EscalationPolicyParameters, users []terdut.User) (policy terdut.EscalationPolicy, unknown []string, err error) {
-	ids := map[string]int64{}
+	ids := map[string][]int64{}
 	for _, u := range users {
-		ids[u.Username] = u.ID
+		if !slices.Contains(ids[u.Username], u.ID) {
+			ids[u.Username] = append(ids[u.Username], u.ID)
+		}
 	}
 	want := terdut.EscalationPolicy{RepeatCount: int(p.RepeatCount), FallbackTopic: p.FallbackTopic}
 	for i, l := range p.Levels {
@@ -33,11 +46,15 @@ func desired(p v1alpha1.EscalationPolicyParameters, users []terdut.User) (policy
 		for _, t := range l.Targets {
 			target := terdut.EscalationTarget{Kind: terdut.TargetKind(t.Kind)}
 			if t.Username != nil {
-				id, ok := ids[*t.Username]
-				if !ok {
+				switch have := ids[*t.Username]; len(have) {
+				case 0:
 					unknown = append(unknown, *t.Username)
+				case 1:
+					target.UserID = have[0]
+				default:
+					slices.Sort(have)
+					return terdut.EscalationPolicy{}, nil, &ambiguousError{name: *t.Username, ids: have}
 				}
-				target.UserID = id
 			}
 			level.Targets = append(level.Targets, target)
 		}

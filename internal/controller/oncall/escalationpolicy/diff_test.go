@@ -17,7 +17,10 @@ func TestDesired(t *testing.T) {
 	level := func(d v1alpha1.Duration, targets ...v1alpha1.EscalationTarget) v1alpha1.EscalationLevel {
 		return v1alpha1.EscalationLevel{Timeout: d, Targets: targets}
 	}
-	users := []terdut.User{{ID: 7, Username: "alice"}, {ID: 8, Username: "Alice"}}
+	users := []terdut.User{
+		{ID: 7, Username: "alice"}, {ID: 8, Username: "Alice"}, {ID: 10, Username: "twin"}, {ID: 9, Username: "twin"},
+		{ID: 7, Username: "alice"}, // A list that changed between two pages shows some twice.
+	}
 	cases := map[string]struct {
 		reason  string
 		in      v1alpha1.EscalationPolicyParameters
@@ -39,6 +42,10 @@ func TestDesired(t *testing.T) {
 			reason:  "Users that the server does not have are named, each once, in order, and there is no policy.",
 			in:      v1alpha1.EscalationPolicyParameters{Levels: []v1alpha1.EscalationLevel{level("1m", user("zoe"), user("alice"), user("bob")), level("1m", user("zoe"))}},
 			unknown: []string{"bob", "zoe"},
+		},
+		"Ambiguous": {
+			reason: "Of two users with one name neither is paged.",
+			in:     v1alpha1.EscalationPolicyParameters{Levels: []v1alpha1.EscalationLevel{level("1m", user("alice"), user("twin"))}}, err: true,
 		},
 		"NoDuration": {reason: "What is no duration is an error.", in: v1alpha1.EscalationPolicyParameters{Levels: []v1alpha1.EscalationLevel{level("soon")}}, err: true},
 	}

@@ -2,6 +2,7 @@ package escalationpolicy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -53,7 +54,9 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.EscalationPolicy) (
 		return e.Stop(mg, v1alpha1.ReasonConflict, fmt.Sprintf("EscalationPolicy %q is for the same Team and older: a team has one policy", rival)), nil
 	}
 	unknown, err := e.resolve(ctx, mg)
-	switch {
+	switch a := (*ambiguousError)(nil); {
+	case errors.As(err, &a):
+		return e.Stop(mg, v1alpha1.ReasonConflict, a.Error()), nil
 	case err != nil:
 		return managed.ExternalObservation{}, e.Fail(mg, err)
 	case len(unknown) > 0:
