@@ -146,8 +146,14 @@ func (t *Teams) createdIn(ctx context.Context, mg setup.Object, r *Record) (*v1a
 	}
 	// A Team object that was made anew for the same team on the same server will do.
 	c, err := t.credential(ctx, team)
-	if err != nil || !complete(c) || eraOf(c) != r.Era {
+	switch {
+	case err != nil:
 		return nil, err
+	case !complete(c):
+		// It may come to be that. If it goes before, so does the child.
+		return nil, wait("Team %q, in whose place this one may be that it was created in, has no key at the moment", team.Name)
+	case eraOf(c) != r.Era:
+		return nil, nil
 	}
 	return team, nil
 }
