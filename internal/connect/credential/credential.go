@@ -77,6 +77,9 @@ type Credential struct {
 	// Through is the object whose credential reaches the whole server, for a Team. Its Kind is empty when there is none that is kept here.
 	Through Owner
 
+	// Config is the provider config that a Team has its server from, without a uid. Its Kind is empty for credentials that are older than this.
+	Config Owner
+
 	// Pending is what is being created on the server at this moment: a Team's team by its name, a Bootstrap's account as PendingAccount. While
 	// it is set, something of that name that appeared since is this owner's. Of a Bootstrap it may be PendingDeletion, too.
 	Pending string
@@ -150,6 +153,7 @@ const (
 	keyCABundle       = "caBundle"
 	keyServer         = "server"
 	keyThrough        = "through"
+	keyConfig         = "config"
 	keyPending        = "pending"
 	keyTeamID         = "teamID"
 	keyMade           = "made"
@@ -184,7 +188,7 @@ func (c *Credential) secret(namespace string) *corev1.Secret {
 	for k, v := range map[string]string{
 		keyOwnerKind: c.Owner.Kind, keyOwnerNamespace: c.Owner.Namespace, keyOwnerName: c.Owner.Name, keyOwnerUID: string(c.Owner.UID),
 		keyEndpoint: c.Endpoint, keyCABundle: c.CABundle, keyServer: c.Server, keyThrough: c.Through.encode(),
-		keyPending: c.Pending, keyTeamID: number(c.TeamID), keyMade: c.Made, keyTeamName: c.TeamName, keyTeamStored: c.TeamStored,
+		keyConfig: c.Config.encode(), keyPending: c.Pending, keyTeamID: number(c.TeamID), keyMade: c.Made, keyTeamName: c.TeamName, keyTeamStored: c.TeamStored,
 		keyAccountID: number(c.ServiceAccountID), keyKeyID: number(c.KeyID),
 		keyJoined: flag(c.Joined), keyMinting: flag(c.Minting), keyLastKeyID: number(c.LastKeyID), keyRetiredKeyID: number(c.RetiredKeyID), keyLost: c.Lost,
 		keyTrigger: c.Trigger, keyToken: string(c.Token), keyAdminToken: string(c.AdminToken), keySuspended: c.Suspended,
@@ -219,7 +223,7 @@ func decode(s *corev1.Secret, o Owner) (*Credential, error) {
 		Joined: get(keyJoined) == flag(true), Minting: get(keyMinting) == flag(true), Lost: get(keyLost),
 		version: s.ResourceVersion,
 	}
-	ok := c.Through.decode(get(keyThrough))
+	ok := c.Through.decode(get(keyThrough)) && c.Config.decode(get(keyConfig))
 	for k, n := range map[string]*int64{
 		keyTeamID: &c.TeamID, keyAccountID: &c.ServiceAccountID, keyKeyID: &c.KeyID, keyRetiredKeyID: &c.RetiredKeyID, keyLastKeyID: &c.LastKeyID,
 	} {

@@ -37,6 +37,7 @@ func full(o Owner) *Credential {
 	c.Endpoint, c.CABundle, c.Server, c.Through = "http://terdut", "pem", "first", Owner{Kind: "Bootstrap", Namespace: "ops", Name: "terdut", UID: "two"}
 	c.Pending, c.TeamID, c.TeamName, c.TeamStored = "next", 7, "Platform", "platform"
 	c.ServiceAccountID, c.KeyID, c.Trigger, c.Token, c.AdminToken = 8, 9, "2026", "token", "admin"
+	c.Config = Owner{Kind: "ProviderConfig", Namespace: "ops", Name: "terdut"}
 	c.Minting, c.LastKeyID, c.Made = true, 11, "made"
 	c.Joined, c.RetiredKeyID, c.Lost, c.Suspended = true, 10, "lost", "RefNotPermitted"
 	return c

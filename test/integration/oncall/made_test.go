@@ -8,9 +8,10 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
+	"github.com/ryuvia/provider-terdut/internal/connect/credential"
 )
 
-// TestMade holds that the credential tells a team from one that was made in its place, and nothing else.
+// TestMade holds that the credential tells a team from one that was made in its place, and nothing else, and which config it is through.
 func TestMade(t *testing.T) {
 	w, _ := withServer(t)
 	m := newTeam("platform")
@@ -21,6 +22,9 @@ func TestMade(t *testing.T) {
 		c, err := w.store.Team(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if want := (credential.Owner{Kind: "ProviderConfig", Namespace: "ops", Name: "terdut"}); c.Config != want {
+			t.Errorf("the credential says that it is through %v", c.Config)
 		}
 		return c.Made
 	}
@@ -43,7 +47,9 @@ func TestMade(t *testing.T) {
 	}
 
 	// An object that is made anew for the same team.
-	change(w, m, func(m *v1alpha1.Team) { m.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve} })
+	change(w, m, func(m *v1alpha1.Team) {
+		m.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
+	})
 	w.remove(m)
 	if err := w.passAll(1, m); err != nil || w.exists(m) {
 		t.Fatalf("the object is still there: %v", err)

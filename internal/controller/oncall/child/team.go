@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,6 +25,7 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/internal/connect/credential"
 	"github.com/ryuvia/provider-terdut/internal/controller/index"
+	"github.com/ryuvia/provider-terdut/internal/controller/oncall/consent"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
@@ -85,7 +87,39 @@ func (t *Teams) Of(ctx context.Context, mg setup.Object) (*Team, error) {
 	case c.Suspended != "":
 		return nil, wait("Team %q must not be changed now: %s", team.Name, c.Suspended)
 	}
+	denied, err := t.denied(ctx, team, c)
+	switch {
+	case err != nil:
+		return nil, err
+	case denied != "":
+		return nil, wait("Team %q must not be changed now: %s", team.Name, denied)
+	}
 	return t.team(team, c)
+}
+
+// denied says why the config that the Team has its server from does not admit it any more. Not only the Team asks that: one that is paused, or
+// was led to another config since, does not. A config that is gone says nothing.
+func (t *Teams) denied(ctx context.Context, team *v1alpha1.Team, c *credential.Credential) (string, error) {
+	from := c.Config
+	if from.Kind == "" {
+		kind, n, ok := connect.ConfigRef(team)
+		if !ok {
+			return "", nil
+		}
+		from = credential.Owner{Kind: kind, Namespace: n.Namespace, Name: n.Name}
+	}
+	var pc resource.ProviderConfig = &v1alpha1.ProviderConfig{}
+	if from.Kind == connect.KindClusterProviderConfig {
+		pc = &v1alpha1.ClusterProviderConfig{}
+	}
+	n := types.NamespacedName{Namespace: from.Namespace, Name: from.Name}
+	if err := t.kube.Get(ctx, n, pc); err != nil {
+		if kerrors.IsNotFound(err) {
+			return "", nil
+		}
+		return "", fmt.Errorf("cannot get %s %q: %w", from.Kind, n, err)
+	}
+	return consent.Denied(ctx, t.kube, pc, team.Namespace)
 }
 
 // leave a Team that the child has moved away from.

@@ -102,13 +102,22 @@ func (e *external) follow() {
 		e.cred.ServiceAccountID, e.cred.KeyID, e.cred.RetiredKeyID, e.cred.Token = 0, 0, 0, ""
 	}
 	e.cred.Endpoint, e.cred.CABundle, e.cred.Server, e.cred.Through = e.server.Endpoint, e.server.CABundle, e.server.ID, e.server.Through
-	e.cred.Suspended = ""
+	e.cred.Config, e.cred.Suspended = configOf(e.server), ""
 }
 
 // followed is true when there is no news from the config.
 func (e *external) followed() bool {
 	c, s := e.cred, e.server
-	return c.Endpoint == s.Endpoint && c.CABundle == s.CABundle && c.Server == s.ID && c.Through == s.Through && c.Suspended == ""
+	return c.Endpoint == s.Endpoint && c.CABundle == s.CABundle && c.Server == s.ID && c.Through == s.Through && c.Config == configOf(s) && c.Suspended == ""
+}
+
+// configOf a server, whose consent children of the team need as well.
+func configOf(s *connect.Server) credential.Owner {
+	kind := connect.KindProviderConfig
+	if _, ok := s.Config.(*v1alpha1.ClusterProviderConfig); ok {
+		kind = connect.KindClusterProviderConfig
+	}
+	return credential.Owner{Kind: kind, Namespace: s.Config.GetNamespace(), Name: s.Config.GetName()}
 }
 
 // named is true when the team has the name that it is to have, or what the server makes of that.

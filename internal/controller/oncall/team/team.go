@@ -18,6 +18,7 @@ import (
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/internal/connect/credential"
+	"github.com/ryuvia/provider-terdut/internal/controller/oncall/consent"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
@@ -77,7 +78,7 @@ func (c *connector) Connect(ctx context.Context, mg *v1alpha1.Team) (managed.Typ
 	}
 	pc, err := c.oncall.ConfigOf(ctx, mg)
 	if err == nil {
-		if e.denied, err = c.denied(ctx, pc, mg.GetNamespace()); err != nil {
+		if e.denied, err = consent.Denied(ctx, c.kube, pc, mg.GetNamespace()); err != nil {
 			return nil, err
 		}
 		if e.denied != "" && !meta.WasDeleted(mg) {

@@ -1,4 +1,6 @@
-package team
+// Package consent decides which Teams may be on the server of a provider config: those of its own namespace, and of others those that its
+// allowedTeams admit.
+package consent
 
 import (
 	"context"
@@ -9,13 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 )
 
-// denied says why Teams of a namespace may not use a config, and nothing when they may. It is asked at each reconcile, so that consent
-// which is taken back ends with the next one.
-func (c *connector) denied(ctx context.Context, pc resource.ProviderConfig, namespace string) (string, error) {
+// Denied says why Teams of a namespace may not use a config, and nothing when they may. It is asked at each reconcile of a Team or of what
+// belongs to it, so that consent which is taken back ends with the next one. The reader needs metadata of namespaces alone.
+func Denied(ctx context.Context, kube client.Reader, pc resource.ProviderConfig, namespace string) (string, error) {
 	from, selector := v1alpha1.NamespacesAll, (*metav1.LabelSelector)(nil)
 	switch p := pc.(type) {
 	case *v1alpha1.ProviderConfig:
@@ -43,7 +46,7 @@ func (c *connector) denied(ctx context.Context, pc resource.ProviderConfig, name
 	}
 	ns := &metav1.PartialObjectMetadata{}
 	ns.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	if err := c.kube.Get(ctx, types.NamespacedName{Name: namespace}, ns); err != nil {
+	if err := kube.Get(ctx, types.NamespacedName{Name: namespace}, ns); err != nil {
 		return "", fmt.Errorf("cannot get labels of namespace %q: %w", namespace, err)
 	}
 	if !s.Matches(labels.Set(ns.GetLabels())) {
