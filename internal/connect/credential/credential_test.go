@@ -208,10 +208,10 @@ func TestRetain(t *testing.T) {
 			t.Errorf("%s: it is found: %v", name, err)
 		}
 	}
-	if err := s.Save(ctx, s.TakeOver(kept, next)); err != nil {
+	if err := s.Save(ctx, s.TakeOver(kept, New(next))); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DropRetained(ctx, next, "http://terdut"); err != nil {
+	if err := s.Delete(ctx, kept); err != nil {
 		t.Fatal(err)
 	}
 	taken, err := s.Get(ctx, next)

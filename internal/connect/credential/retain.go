@@ -32,6 +32,21 @@ func (s *Store) Retained(ctx context.Context, o Owner, endpoint string) (*Creden
 	return c, nil
 }
 
+// Left returns a credential with a way into a server that nobody retained yet: that of an object of the owner's kind, namespace and name which
+// is gone, because the owner has its name. It is nil when there is none.
+func (s *Store) Left(ctx context.Context, o Owner, endpoint string) (*Credential, error) {
+	all, err := s.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		if c.Owner.UID != "" && c.Owner.UID != o.UID && retained(c.Owner) == retained(o) && c.Endpoint == endpoint && (c.Complete() || c.AdminToken != "") {
+			return c, nil
+		}
+	}
+	return nil, nil
+}
+
 // Retain moves a credential to where the next object of its owner's kind, namespace, name and server finds it. It may be repeated.
 func (s *Store) Retain(ctx context.Context, c *Credential) error {
 	old, err := s.Retained(ctx, c.Owner, c.Endpoint)
@@ -49,18 +64,13 @@ func (s *Store) Retain(ctx context.Context, c *Credential) error {
 	return s.Delete(ctx, c)
 }
 
-// TakeOver makes a retained credential an owner's. The retained one is dropped by DropRetained once this one is stored.
-func (s *Store) TakeOver(c *Credential, o Owner) *Credential {
-	taken := *c
-	taken.Owner, taken.version = o, ""
-	return &taken
-}
-
-// DropRetained deletes what was retained for an owner's namespace, name and server.
-func (s *Store) DropRetained(ctx context.Context, o Owner, endpoint string) error {
-	c, err := s.Retained(ctx, o, endpoint)
-	if err != nil || c == nil {
-		return err
+// TakeOver makes what another credential holds an owner's, which may be stored already. The other one is deleted once this one is stored.
+func (s *Store) TakeOver(other, own *Credential) *Credential {
+	taken := *other
+	taken.Owner, taken.version = own.Owner, own.version
+	if taken.Pending == PendingDeletion {
+		// That was to be the other owner's end.
+		taken.Pending = ""
 	}
-	return s.Delete(ctx, c)
+	return &taken
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/clients/terdut"
@@ -31,7 +32,7 @@ func (e *external) tell(mg *v1alpha1.Bootstrap, r event.Reason, format string, a
 
 // acquire a key of the account, by whichever way is open.
 func (e *external) acquire(ctx context.Context, mg *v1alpha1.Bootstrap) error {
-	if e.cred == nil {
+	if !e.cred.Complete() && (e.cred == nil || e.cred.AdminToken == "") {
 		taken, err := e.reserve(ctx, mg)
 		if err != nil || taken {
 			return err
@@ -60,17 +61,24 @@ func (e *external) acquire(ctx context.Context, mg *v1alpha1.Bootstrap) error {
 	return e.account(ctx, mg, e.cred.AdminToken, false)
 }
 
-// reserve a place for what the server will hand out, or take over what was retained.
+// reserve a place for what the server will hand out, or take over what was retained. An object before this one that was let go without contact
+// has left its credential where it was, until somebody sweeps up.
 func (e *external) reserve(ctx context.Context, mg *v1alpha1.Bootstrap) (taken bool, err error) {
 	o := credential.OwnerOf(v1alpha1.BootstrapKind, mg)
 	old, err := e.store.Retained(ctx, o, e.server.Endpoint())
-	if err != nil {
+	if err == nil && old == nil {
+		old, err = e.left(ctx, mg, o)
+	}
+	if err != nil || (old == nil && e.cred != nil) {
 		return false, err
 	}
-	c := credential.New(o)
-	c.Trigger = trigger(mg)
+	c := e.cred
+	if c == nil {
+		c = credential.New(o)
+		c.Trigger = trigger(mg)
+	}
 	if old != nil {
-		c = e.store.TakeOver(old, o)
+		c = e.store.TakeOver(old, c)
 	}
 	c.Endpoint, c.CABundle = e.server.Endpoint(), e.caBundle
 	if err := e.store.Save(ctx, c); err != nil {
@@ -82,7 +90,23 @@ func (e *external) reserve(ctx context.Context, mg *v1alpha1.Bootstrap) (taken b
 	}
 	e.tell(mg, reasonTakenOver, "took over the credential that was retained for this server")
 	// That it is there twice does no harm; what was taken over is not used again unless this object is.
-	return c.Complete(), e.store.DropRetained(ctx, o, c.Endpoint)
+	return c.Complete(), e.store.Delete(ctx, old)
+}
+
+// left is the credential of an object before this one, if this one is not itself gone already: what is reconciled may be old.
+func (e *external) left(ctx context.Context, mg *v1alpha1.Bootstrap, o credential.Owner) (*credential.Credential, error) {
+	c, err := e.store.Left(ctx, o, e.server.Endpoint())
+	if err != nil || c == nil {
+		return nil, err
+	}
+	live := &v1alpha1.Bootstrap{}
+	if err := e.live.Get(ctx, client.ObjectKeyFromObject(mg), live); err != nil {
+		return nil, fmt.Errorf("cannot get Bootstrap: %w", err)
+	}
+	if live.GetUID() != mg.GetUID() {
+		return nil, nil
+	}
+	return c, nil
 }
 
 // first makes the server's first user. It is the only call that needs no key, and the server answers it once.

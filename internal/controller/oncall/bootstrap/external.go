@@ -103,6 +103,12 @@ func (e *external) observeLost(ctx context.Context, mg *v1alpha1.Bootstrap) (o m
 	if e.cred.Lost != attempt {
 		return o, false, nil
 	}
+	if !e.cred.Complete() {
+		// It may have been swept up only since.
+		if kept, err := e.store.Retained(ctx, e.cred.Owner, e.cred.Endpoint); err != nil || kept != nil {
+			return o, false, err
+		}
+	}
 	return e.stop(mg, v1alpha1.ReasonBootstrapStateLost, lostMessage), true, nil
 }
 
