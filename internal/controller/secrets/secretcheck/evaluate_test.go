@@ -35,6 +35,13 @@ func externalSecretObject(mods ...func(map[string]any)) *unstructured.Unstructur
 	return u
 }
 
+// writing makes an ExternalSecret write an object of some kind, as the versions from 1.0 on can.
+func writing(kind string) func(map[string]any) {
+	return func(o map[string]any) {
+		o["spec"].(map[string]any)["target"].(map[string]any)["manifest"] = map[string]any{"apiVersion": "v1", "kind": kind}
+	}
+}
+
 func deployment(env ...corev1.EnvVar) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "api"}}
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "api", Env: env}}
@@ -145,6 +152,19 @@ func TestObserve(t *testing.T) {
 			reason: "Another one writes the same Secret.", mg: check(withES),
 			objects: []client.Object{owned, externalSecretObject(), externalSecretObject(func(o map[string]any) { o["metadata"].(map[string]any)["name"] = "other" })},
 			verdict: "False ExternalSecretTargetContested",
+		},
+		"H48OtherKind": {
+			reason: "Another one of this name writes a ConfigMap.", mg: check(withES),
+			objects: []client.Object{owned, externalSecretObject(), externalSecretObject(writing("ConfigMap"), func(o map[string]any) { o["metadata"].(map[string]any)["name"] = "other" })},
+			verdict: "True RulesSatisfied",
+		},
+		"H48WritesOtherKind": {
+			reason: "It writes a ConfigMap of the Secret's name.", mg: check(withES), objects: []client.Object{owned, externalSecretObject(writing("ConfigMap"))},
+			verdict: "False ExternalSecretTargetMismatch",
+		},
+		"H48WritesSecret": {
+			reason: "A Secret by its manifest is a Secret.", mg: check(withES), objects: []client.Object{owned, externalSecretObject(writing("Secret"))},
+			verdict: "True RulesSatisfied",
 		},
 		"H48SecretDeleted": {
 			reason: "It is ready and the Secret is gone.", mg: check(withES), objects: []client.Object{externalSecretObject()},

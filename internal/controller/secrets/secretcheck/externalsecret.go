@@ -26,6 +26,11 @@ type externalSecret struct {
 		Target struct {
 			Name           string `json:"name"`
 			CreationPolicy string `json:"creationPolicy"`
+			// Manifest, since 1.0, makes it write an object of another kind, unless it names a Secret.
+			Manifest *struct {
+				APIVersion string `json:"apiVersion"`
+				Kind       string `json:"kind"`
+			} `json:"manifest"`
 		} `json:"target"`
 	} `json:"spec"`
 	Status struct {
@@ -46,8 +51,11 @@ func (s externalSecret) target(name string) string {
 	return name
 }
 
-// writes says whether it writes its target at all.
-func (s externalSecret) writes() bool { return s.Spec.Target.CreationPolicy != "None" }
+// writes says whether it writes a Secret at all.
+func (s externalSecret) writes() bool {
+	m := s.Spec.Target.Manifest
+	return s.Spec.Target.CreationPolicy != "None" && (m == nil || m.APIVersion == "v1" && m.Kind == "Secret")
+}
 
 // checkExternalSecret says whether the ExternalSecret delivers the Secret, and it alone.
 func (e *evaluation) checkExternalSecret(ctx context.Context, secret *corev1.Secret) {
