@@ -21,12 +21,25 @@ func TestSecretCheckInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := admitAs(t, crd)
+	params := func(secret, keys, more string) string {
+		return "{forProvider: {secretRef: " + secret + ", requiredKeys: [" + keys + "], " + more + "}}"
+	}
 	cases := map[string]struct {
 		spec string
 		want string // Part of a refusal, or nothing.
 	}{
 		"Least":      {spec: "{forProvider: {secretRef: {name: a}, requiredKeys: [{name: a}]}}"},
 		"Connection": {"{writeConnectionSecretToRef: {name: b}, forProvider: {secretRef: {name: a}, requiredKeys: [{name: a}]}}", "spec: Invalid value: a SecretCheck has no connection details"},
+		"SecretName": {params("{name: A_b}", "{name: a}", ""), "spec.forProvider.secretRef: Invalid value: name must be one that a Secret can have"},
+		"Dotted":     {params("{name: a.b-c.d}", "{name: .dockerconfigjson}, {name: a..b}, {name: _-.x}", ""), ""},
+		"DotKey":     {params("{name: a}", "{name: .}", ""), "spec.forProvider.requiredKeys[0].name: Invalid value"},
+		"DotsKey":    {params("{name: a}", "{name: ..a}", ""), "spec.forProvider.requiredKeys[0].name: Invalid value"},
+		"PrivateKey": {params("{name: a}", "{name: a, format: TLS, tls: {privateKey: ..b}}", ""), "spec.forProvider.requiredKeys[0].tls.privateKey: Invalid value"},
+		"Source":     {params("{name: a}", "{name: a}", "externalSecretRef: {name: A}"), "spec.forProvider.externalSecretRef.name: Invalid value"},
+		"Workload":   {params("{name: a}", "{name: a}", "workloadRefs: [{kind: Deployment, name: a-}]"), "spec.forProvider.workloadRefs[0].name: Invalid value"},
+		"Annotation": {params("{name: a}", "{name: a}", "rotation: {rotatedAtAnnotation: a b}"), "spec.forProvider.rotation.rotatedAtAnnotation: Invalid value"},
+		"Prefix":     {params("{name: a}", "{name: a}", "rotation: {rotatedAtAnnotation: A_b/c}"), "spec.forProvider.rotation.rotatedAtAnnotation: Invalid value"},
+		"Good":       {params("{name: a}", "{name: a}", "rotation: {rotatedAtAnnotation: example.org/rotated_At.x}, externalSecretRef: {name: a.b}, workloadRefs: [{kind: Deployment, name: a-b}]"), ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ const (
 	defaultPrivateKey = "tls.key"
 
 	// maxHostNames is how many host names one rule may ask for.
-	maxHostNames = 64
+	maxHostNames = 32
 
 	// maxWarningDays is how long before its end a certificate may begin to be warned of, in days.
 	maxWarningDays = 3650
@@ -39,7 +39,7 @@ type TLS struct {
 	PrivateKey string
 
 	// HostNames that the leaf must be valid for, DNS names or IP addresses. A wildcard must be in the certificate as it is here. At most
-	// 64; TLSCA has none.
+	// 32; TLSCA has none.
 	HostNames []string
 
 	// WarningDays is how many days before its end a certificate is warned of. Zero means never.

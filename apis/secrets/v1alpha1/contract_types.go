@@ -13,7 +13,7 @@ type TLSRule struct {
 	// +optional
 	// +kubebuilder:default=tls.key
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9._-]+$`
+	// +kubebuilder:validation:Pattern=`^\.?[A-Za-z0-9_-][A-Za-z0-9._-]*$`
 	PrivateKey string `json:"privateKey,omitempty"`
 	// HostNames that the leaf must be valid for: DNS names, which may begin with *., and IP addresses.
 	// +optional
@@ -37,7 +37,7 @@ type KeyRule struct {
 	// Name of the key in the Secret.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9._-]+$`
+	// +kubebuilder:validation:Pattern=`^\.?[A-Za-z0-9_-][A-Za-z0-9._-]*$`
 	Name string `json:"name"`
 	// EnvName is the environment variable that the key is mapped to explicitly. Default: the key's name.
 	// +optional
@@ -83,6 +83,7 @@ type ExternalSecretReference struct {
 	// Name of the ExternalSecret.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name"`
 	// APIVersion of the ExternalSecret, one of those that the provider was told to support.
 	// +optional
@@ -106,6 +107,7 @@ type WorkloadReference struct {
 	// Name of the workload.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name"`
 	// Containers that must all consume the Secret. Default: all regular ones.
 	// +optional
@@ -149,6 +151,7 @@ type RotationPolicy struct {
 	// +kubebuilder:default="terdut.ryuvia.com/rotated-at"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`
 	RotatedAtAnnotation string `json:"rotatedAtAnnotation,omitempty"`
 }
 
@@ -172,6 +175,7 @@ type Policy struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.policy) || !has(self.policy.requireRotationPolicy) || !self.policy.requireRotationPolicy || (has(self.rotation) && has(self.rotation.maxAge))",message="policy.requireRotationPolicy needs rotation.maxAge"
 type ContractParameters struct {
 	// SecretRef names the Secret.
+	// +kubebuilder:validation:XValidation:rule="self.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="name must be one that a Secret can have: small letters, digits, - and ."
 	SecretRef commonv1alpha1.LocalSecretReference `json:"secretRef"`
 	// RequiredKeys are the rules of the Secret's keys.
 	// +listType=map
