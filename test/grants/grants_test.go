@@ -61,6 +61,35 @@ func TestGrants(t *testing.T) {
 	}
 	handIs("AccessNotApproved")
 
+	// The contract's own check, with a question more: of a type that was granted, and in a field that is not applied.
+	composed := &secretsv1alpha1.SecretCheckList{}
+	if err := p.Client.List(t.Context(), composed, client.InNamespace(ns)); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(composed.Items, func(c secretsv1alpha1.SecretCheck) bool { return c.Name != byHand.Name })
+	if i < 0 {
+		t.Fatal("the contract's check is not found")
+	}
+	borrowed := composed.Items[i].DeepCopy()
+	borrowed.Spec.ForProvider.RequiredKeys = append(borrowed.Spec.ForProvider.RequiredKeys, secretsv1alpha1.KeyRule{Name: "more"})
+	if err := p.Client.Patch(t.Context(), borrowed, client.MergeFrom(&composed.Items[i])); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the check to be refused", func(ctx context.Context) error {
+		if err := p.Client.Get(ctx, client.ObjectKeyFromObject(borrowed), borrowed); err != nil {
+			return err
+		}
+		if c := borrowed.GetCondition(secretsv1alpha1.TypeSatisfied); string(c.Reason) != "AccessNotApproved" {
+			return fmt.Errorf("it is %s", c.Reason)
+		}
+		return nil
+	})
+	verdict(t, ns, "Unknown NotChecked")
+	if err := p.Client.Delete(t.Context(), borrowed); err != nil {
+		t.Fatal(err)
+	}
+	verdict(t, ns, "False MissingRequiredKey")
+
 	// Revoked, and nothing of it stays.
 	if err := p.Client.Delete(t.Context(), g); err != nil {
 		t.Fatal(err)
@@ -168,6 +197,8 @@ func TestRights(t *testing.T) {
 		{Verb: "delete", Resource: "secrets", Namespace: "default"},
 		{Verb: "create", Resource: "pods"},
 		{Verb: "create", Group: "secrets.terdut.ryuvia.com", Resource: "secretaccessgrants"},
+		{Verb: "update", Group: "secrets.terdut.ryuvia.com", Resource: "secretaccessgrants"},
+		{Verb: "patch", Group: "secrets.terdut.ryuvia.com", Resource: "secretaccessgrants"},
 		{Verb: "update", Group: "external-secrets.io", Resource: "externalsecrets"},
 		{Verb: "create", Group: "terdut.ryuvia.com", Resource: "secretcontracts"},
 	} {
