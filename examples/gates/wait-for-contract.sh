@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Waits until a SecretContract is satisfied for its current generation, and reads no Secret. It asks for a new look by itself, so that an
-# answer of before, such as one of a provider that has stopped since, is never taken for one of now.
+# answer of before, such as one of a provider that has stopped since, is never taken for one of now. A contract that is changed or made anew
+# in the meantime is another one than the one that was to be waited for.
 #
 # Usage: wait-for-contract.sh NAMESPACE NAME [SECONDS]
-# Exit codes: 0 satisfied, 1 not satisfied in time, 2 wrong usage or no access.
+# Exit codes: 0 satisfied, 1 not satisfied in time, or changed, 2 wrong usage or no access.
 set -euo pipefail
 
 if [ $# -lt 2 ]; then
@@ -14,13 +15,22 @@ namespace=$1 name=$2 timeout=${3:-120}
 request="gate-$(date +%s)-$$"
 end=$((SECONDS + timeout))
 
-kubectl -n "$namespace" patch secretcontracts.terdut.ryuvia.com "$name" --type=merge -p "{\"spec\":{\"checkRequest\":\"$request\"}}" >/dev/null || exit 2
+# One line of generation, generation and request of the answer, and status and reason of the verdict; then what must not change: the uid and
+# the spec, without what Crossplane keeps in it, which also counts as a generation.
+template='{{.metadata.generation}} {{with .status}}{{or .observedGeneration "-"}} {{or .checkRequest "-"}} {{range .conditions}}{{if eq .type "Satisfied"}}{{.status}} {{.reason}}{{end}}{{end}}{{end}}
+{{.metadata.uid}}{{range $field, $value := .spec}}{{if not (eq $field "crossplane" "resourceRef" "compositionRef" "compositionRevisionRef" "compositionSelector" "compositionRevisionSelector" "compositionUpdatePolicy" "compositeDeletePolicy")}} {{$field}}={{$value}}{{end}}{{end}}'
+contract() { kubectl -n "$namespace" "$1" secretcontracts.terdut.ryuvia.com "$name" -o go-template="$template" "${@:2}"; }
 
-# One line: generation, generation and request of the answer, then status and reason of the verdict.
-fields='{.metadata.generation} {.status.observedGeneration} {.status.checkRequest} {range .status.conditions[?(@.type=="Satisfied")]}{.status} {.reason}{end}'
+now=$(contract patch --type=merge -p "{\"spec\":{\"checkRequest\":\"$request\"}}") || exit 2
+asked_of=${now#*$'\n'}
 verdict=none
 while [ $SECONDS -lt $end ]; do
-	read -r generation answered asked status reason <<<"$(kubectl -n "$namespace" get secretcontracts.terdut.ryuvia.com "$name" -o jsonpath="$fields")" || exit 2
+	now=$(contract get) || exit 2
+	if [ "${now#*$'\n'}" != "$asked_of" ]; then
+		echo "contract $namespace/$name was changed while it was waited for" >&2
+		exit 1
+	fi
+	read -r generation answered asked status reason <<<"${now%%$'\n'*}"
 	if [ "$answered" = "$generation" ] && [ "$asked" = "$request" ]; then
 		verdict="$status $reason"
 		if [ "$status" = True ]; then

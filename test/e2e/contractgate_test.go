@@ -6,12 +6,14 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
@@ -110,6 +112,32 @@ func TestContractGates(t *testing.T) {
 	}
 	if code, said := gate(t, ns, "orders", "5"); code != 1 {
 		t.Errorf("gate while nobody answers: got exit code %d and %q, want 1", code, said)
+	}
+
+	// A contract that is changed while it is waited for is another one: the gate says so at once.
+	requested := func() string {
+		t.Helper()
+		if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(u), u); err != nil {
+			t.Fatal(err)
+		}
+		r, _, _ := unstructured.NestedString(u.Object, "spec", "checkRequest")
+		return r
+	}
+	before := requested()
+	done := make(chan string)
+	go func() {
+		code, said := gate(t, ns, "orders", "200")
+		done <- strconv.Itoa(code) + " " + said
+	}()
+	eventually(t, "the gate to ask", func(context.Context) error {
+		if requested() == before {
+			return errors.New("it has not asked")
+		}
+		return nil
+	})
+	contract(t, ns, "  requiredKeys: [{name: password, minLength: 6}]\n")
+	if said := <-done; !strings.HasPrefix(said, "1 ") || !strings.Contains(said, "was changed") {
+		t.Errorf("gate of a contract that changes: got %q, want exit code 1 and what happened", said)
 	}
 	pause("false")
 	if code, said := gate(t, ns, "orders", "120"); code != 0 {
