@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -74,10 +75,18 @@ func TestContractGates(t *testing.T) {
 		if admitted(ns) == nil {
 			return errors.New("a workload was let in whose contract has no Secret")
 		}
+		if p.Client.Create(context.Background(), workload(ns, "odrers"), client.DryRunAll) == nil {
+			return errors.New("a workload was let in that names no contract, by a typing error")
+		}
 		return nil
 	})
 	if err := admitted(empty); err == nil {
 		t.Error("a workload was let in where nobody has a contract")
+	}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: ns, GenerateName: "job-", Labels: workload(ns, "orders").Labels}}
+	job.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "job", Image: "job"}}}
+	if err := p.Client.Create(t.Context(), job, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "terdut-contract") {
+		t.Errorf("a Job whose contract has no Secret: got error %v, want a refusal", err)
 	}
 	if code, said := gate(t, ns, "orders", "20"); code != 1 || !strings.Contains(said, "SecretNotFound") {
 		t.Errorf("gate without a Secret: got exit code %d and %q, want 1 and the reason", code, said)
@@ -95,6 +104,11 @@ func TestContractGates(t *testing.T) {
 		t.Errorf("a workload was refused whose contract is satisfied: %v", err)
 	}
 
+	running := workload(ns, "orders")
+	if err := p.Client.Create(t.Context(), running); err != nil {
+		t.Fatal(err)
+	}
+
 	// While nobody answers, the answer of before is not taken for one about the contract as it is now.
 	l := &secretsv1alpha1.SecretCheckList{}
 	if err := p.Client.List(t.Context(), l, client.InNamespace(ns)); err != nil || len(l.Items) != 1 {
@@ -109,6 +123,10 @@ func TestContractGates(t *testing.T) {
 	contract(t, ns, "  requiredKeys: [{name: password, minLength: 5}]\n")
 	if err := admitted(ns); err == nil {
 		t.Error("a workload was let in by an answer about an older contract")
+	}
+	running.Labels = nil
+	if err := p.Client.Update(t.Context(), running, client.DryRunAll); err == nil {
+		t.Error("a workload got rid of its contract by its label")
 	}
 	if code, said := gate(t, ns, "orders", "5"); code != 1 {
 		t.Errorf("gate while nobody answers: got exit code %d and %q, want 1", code, said)
