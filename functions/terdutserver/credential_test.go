@@ -64,6 +64,10 @@ func TestDatabaseCredential(t *testing.T) {
 			reason: "Its controller has not made the revision yet. A Secret that changes meanwhile may be read or not.", check: rotated,
 			deployment: []mod{annotated(record, "2/s1/150")}, record: "2/s1/150", want: changed,
 		},
+		"TemplateAgain": {
+			reason: "It changes once more before its controller has made the revision of the last change.", check: rotated, notReady: true,
+			spec: with("spec.image.tag", "v2"), deployment: []mod{annotated(record, "2/s1/150")}, record: "2/s1/150", want: changed,
+		},
 		"NewRevisionExpected": {
 			reason: "The revision that was asked for is not there yet.", deployment: []mod{annotated(record, "2/s1/100")}, record: "2/s1/100", want: waits,
 		},

@@ -222,6 +222,19 @@ func TestRunFunction(t *testing.T) {
 				conditions: []string{databaseAvailable, credentialCurrent, serverAvailable, accountAvailable, someTeams},
 			},
 		},
+		"ConfigNotReady": {
+			reason: "The config waits for the Bootstrap, which has just become ready. That goes by itself and is not told.",
+			req: request(xr(), func() map[string]*structpb.Struct {
+				e := everythingBut(team, policy, watchdog, integration)
+				e["provider-config"] = observed(wantConfig(), said("Healthy", "False", "ConfigNotReady", "No key yet.", 1))
+				return e
+			}(), nil),
+			want: step{
+				resources: teams, ready: []string{credential, "deployment", "service", "bootstrap"},
+				xrReady: fnv1.Ready_READY_FALSE, status: status(0, false, credentials...), ttl: 5 * time.Second,
+				conditions: []string{databaseAvailable, credentialCurrent, serverAvailable, noAccount, someTeams},
+			},
+		},
 		"TeamWaits": {
 			reason: "What is the team's waits until the team is ready.",
 			req: request(xr(), func() map[string]*structpb.Struct {
