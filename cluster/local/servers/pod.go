@@ -117,12 +117,19 @@ func (s *Servers) start(ctx context.Context, o *corev1.Pod) (p *pod, waiting str
 		}
 		*addr = fmt.Sprintf("127.0.0.1:%d", port)
 	}
+	defer func() {
+		if err != nil || waiting != "" {
+			// Nothing else knows of what was mounted.
+			_ = os.RemoveAll(p.dir)
+			p = nil
+		}
+	}()
 	env, err := s.environment(ctx, o, p)
 	if kerrors.IsNotFound(err) || isMissing(err) {
-		return nil, err.Error(), nil
+		return p, err.Error(), nil
 	}
 	if err != nil {
-		return nil, "", err
+		return p, "", err
 	}
 	p.proc, err = process.Start(process.Spec{
 		Name: o.Name, Path: s.o.Binary, Env: env, Dir: p.dir, LogFile: filepath.Join(s.o.Logs, AppName+"-"+o.Namespace+"-"+o.Name+".log"),
