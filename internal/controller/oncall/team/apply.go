@@ -150,6 +150,23 @@ func (e *external) differs(mg *v1alpha1.Team) bool {
 		e.cred.Trigger != trigger(mg) || e.cred.RetiredKeyID != 0 || len(e.strays()) > 0
 }
 
+// keepTaken stores that a team is this object's from now on, unless it has become another one's since that was looked at.
+func (e *external) keepTaken(ctx context.Context, mg *v1alpha1.Team) error {
+	done, ok := e.names.try(e.server.Endpoint, fmt.Sprintf("#%d", e.team.ID))
+	if !ok {
+		return connect.WithReason(fmt.Errorf("another Team is taking over team %d", e.team.ID), v1alpha1.ReasonConflict)
+	}
+	defer done()
+	if err := e.take(ctx, mg, e.team); err != nil {
+		if s := (*stopError)(nil); errors.As(err, &s) {
+			err = connect.WithReason(err, s.reason)
+		}
+		return err
+	}
+	e.note(e.team.Name, e.team)
+	return e.store.Keep(ctx, e.cred)
+}
+
 // apply what differs. Each step may be the first one after an interruption.
 func (e *external) apply(ctx context.Context, mg *v1alpha1.Team) error {
 	name, cl := nameOf(mg), e.server.Client
@@ -157,8 +174,7 @@ func (e *external) apply(ctx context.Context, mg *v1alpha1.Team) error {
 		e.cred = credential.New(credential.OwnerOf(v1alpha1.TeamKind, mg))
 	}
 	if e.cred.TeamID == 0 {
-		e.note(e.team.Name, e.team)
-		if err := e.store.Keep(ctx, e.cred); err != nil {
+		if err := e.keepTaken(ctx, mg); err != nil {
 			return err
 		}
 		e.tell(mg, reasonTaken, "took over team %d %q", e.team.ID, e.team.Name)
