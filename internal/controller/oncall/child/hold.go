@@ -5,20 +5,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	corev1 "k8s.io/api/core/v1"
-
-	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
-
-// reasonReleased is the reason of the event that says that an object went without its server being asked.
-const reasonReleased event.Reason = "Released"
 
 // A HoldError says why a child does nothing now. It is no failure: a watch on its Team wakes it.
 type HoldError struct {
@@ -42,21 +36,21 @@ func absent(format string, args ...any) *HoldError {
 	return &HoldError{message: fmt.Sprintf(format, args...), absent: true}
 }
 
-// Without returns the client of a child that has no Team to work on, or the error that is to be reported. The condition is the kind's own.
-func Without[T setup.Object](mg T, r event.Recorder, condition xpv2.ConditionType, err error) (managed.TypedExternalClient[T], error) {
+// Without returns the client of a child that has no Team to work on, or the error that is to be reported.
+func Without[T setup.Object](mg T, r Reporter, err error) (managed.TypedExternalClient[T], error) {
 	h := (*HoldError)(nil)
 	if !errors.As(err, &h) {
-		setup.Mark(mg, setup.Condition(condition, corev1.ConditionUnknown, connect.ReasonOf(err, v1alpha1.ReasonFailed), err.Error()))
+		setup.Mark(mg, setup.Condition(r.Condition, corev1.ConditionUnknown, connect.ReasonOf(err, v1alpha1.ReasonFailed), err.Error()))
 		return nil, err
 	}
 	w := connect.Waiting[T](v1alpha1.ReasonWaitingForTeam, h.message)
 	switch {
 	case h.released:
-		r.Event(mg, event.Event{Type: event.TypeNormal, Reason: reasonReleased, Message: "nothing was asked of the server: " + h.message})
+		setup.Release(mg, r.Kind, r.Recorder, r.Log, h)
 	case h.gone:
 	default:
 		// Without an event: to wait for what comes next is what a new object does.
-		setup.Mark(mg, setup.Condition(condition, corev1.ConditionFalse, v1alpha1.ReasonWaitingForTeam, h.message))
+		setup.Mark(mg, setup.Condition(r.Condition, corev1.ConditionFalse, v1alpha1.ReasonWaitingForTeam, h.message))
 	}
 	if meta.WasDeleted(mg) && !h.gone {
 		return &held[T]{TypedExternalClient: w}, nil

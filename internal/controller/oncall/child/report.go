@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -28,8 +29,19 @@ var (
 
 // A Reporter reports on one kind's objects in that kind's own condition, and in Ready.
 type Reporter struct {
+	Kind      string
 	Condition xpv2.ConditionType
 	Recorder  event.Recorder
+	Log       logging.Logger
+}
+
+// NewReporter returns a Reporter of a kind.
+func NewReporter(o setup.Options, kind string, c xpv2.ConditionType, r event.Recorder) Reporter {
+	log := o.Logger
+	if log == nil {
+		log = logging.NewNopLogger()
+	}
+	return Reporter{Kind: kind, Condition: c, Recorder: r, Log: log}
 }
 
 // InSync reports that all is as the spec says.

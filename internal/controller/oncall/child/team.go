@@ -151,8 +151,8 @@ func (t *Teams) toDelete(ctx context.Context, mg setup.Object) (*Team, error) {
 		return nil, err
 	}
 	if team == nil {
-		// It was deleted on the server with all that belonged to it, or its admin let go of it and of that.
-		return nil, &HoldError{message: "the Team is gone, and all that belonged to it with it", gone: true, released: true}
+		// It was deleted on the server with all that belonged to it, or it was let go, and so is that.
+		return nil, &HoldError{message: "its Team is gone, and with it the key; what was in the team went with it, unless that was left on the server", gone: true, released: true}
 	}
 	c, err := t.credential(ctx, team)
 	switch {

@@ -39,7 +39,7 @@ type connector struct {
 // NewConnector returns what connects DeadmanSwitches to their switches.
 func NewConnector(o setup.Options, kube client.Client, r event.Recorder) managed.TypedExternalConnector[*v1alpha1.DeadmanSwitch] {
 	return &connector{
-		Reporter: child.Reporter{Condition: v1alpha1.TypeSwitchReady, Recorder: r},
+		Reporter: child.NewReporter(o, v1alpha1.DeadmanSwitchKind, v1alpha1.TypeSwitchReady, r),
 		kube:     kube, teams: child.NewTeams(o, kube),
 	}
 }
@@ -47,7 +47,7 @@ func NewConnector(o setup.Options, kube client.Client, r event.Recorder) managed
 func (c *connector) Connect(ctx context.Context, mg *v1alpha1.DeadmanSwitch) (managed.TypedExternalClient[*v1alpha1.DeadmanSwitch], error) {
 	team, err := c.teams.Of(ctx, mg)
 	if err != nil {
-		return child.Without(mg, c.Recorder, c.Condition, err)
+		return child.Without(mg, c.Reporter, err)
 	}
 	return &external{connector: c, team: team}, nil
 }

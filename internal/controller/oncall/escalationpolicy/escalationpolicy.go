@@ -55,7 +55,7 @@ type connector struct {
 // NewConnector returns what connects EscalationPolicies to the policies of their teams.
 func NewConnector(o setup.Options, kube client.Client, r event.Recorder) managed.TypedExternalConnector[*v1alpha1.EscalationPolicy] {
 	return &connector{
-		Reporter: child.Reporter{Condition: v1alpha1.TypePolicyReady, Recorder: r},
+		Reporter: child.NewReporter(o, v1alpha1.EscalationPolicyKind, v1alpha1.TypePolicyReady, r),
 		kube:     kube, teams: child.NewTeams(o, kube),
 	}
 }
@@ -63,7 +63,7 @@ func NewConnector(o setup.Options, kube client.Client, r event.Recorder) managed
 func (c *connector) Connect(ctx context.Context, mg *v1alpha1.EscalationPolicy) (managed.TypedExternalClient[*v1alpha1.EscalationPolicy], error) {
 	team, err := c.teams.Of(ctx, mg)
 	if err != nil {
-		return child.Without(mg, c.Recorder, c.Condition, err)
+		return child.Without(mg, c.Reporter, err)
 	}
 	return &external{connector: c, team: team}, nil
 }

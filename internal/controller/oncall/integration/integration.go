@@ -54,7 +54,7 @@ type connector struct {
 // from a cache.
 func NewConnector(o setup.Options, kube client.Client, r event.Recorder) managed.TypedExternalConnector[*v1alpha1.Integration] {
 	return &connector{
-		Reporter: child.Reporter{Condition: v1alpha1.TypeIntegrationReady, Recorder: r},
+		Reporter: child.NewReporter(o, v1alpha1.IntegrationKind, v1alpha1.TypeIntegrationReady, r),
 		kube:     kube, teams: child.NewTeams(o, kube),
 	}
 }
@@ -62,7 +62,7 @@ func NewConnector(o setup.Options, kube client.Client, r event.Recorder) managed
 func (c *connector) Connect(ctx context.Context, mg *v1alpha1.Integration) (managed.TypedExternalClient[*v1alpha1.Integration], error) {
 	team, err := c.teams.Of(ctx, mg)
 	if err != nil {
-		return child.Without(mg, c.Recorder, c.Condition, err)
+		return child.Without(mg, c.Reporter, err)
 	}
 	return &external{connector: c, team: team}, nil
 }
