@@ -101,10 +101,18 @@ func failing(message string) func(map[string]any) {
 	return set([]any{map[string]any{"type": "Ready", "status": "False", "reason": "SecretSyncedError", "message": message}}, "status", "conditions")
 }
 
-// looked is a check of the contract that has found this.
+// looked is a check of the contract, as it is composed, that has found this.
 func looked(t *testing.T, mods ...func(map[string]any)) *structpb.Struct {
 	t.Helper()
-	return object(t, checked, mods...)
+	spec := object(t, asking).AsMap()["spec"].(map[string]any)
+	return object(t, checked, append([]func(map[string]any){
+		set(map[string]any{
+			"secretRef": spec["secretRef"], "requiredKeys": spec["requiredKeys"], "contractGeneration": 4.0,
+			"externalSecretRef": map[string]any{"apiVersion": "external-secrets.io/v1", "name": deliveryName},
+			"policy":            map[string]any{"requireExternalSecretReady": true, "requireWorkloadReference": false},
+		}, "spec", "forProvider"),
+		set("", "status", "atProvider", "checkRequest"),
+	}, mods...)...)
 }
 
 func free(m map[string]any) {
