@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -166,6 +167,27 @@ func TestRoute(t *testing.T) {
 				t.Errorf("\n%s\nready: want %v, got %v", tc.reason, tc.ready, got)
 			}
 		})
+	}
+}
+
+// TestRouteLater adds a listener to a server that has just been made, when Crossplane bears no more: the route comes later, and until then the
+// server is not ready.
+func TestRouteLater(t *testing.T) {
+	made := now.Format(time.RFC3339)
+	env := append(append(env("TERDUT_LISTEN_ADDR", ":8080", "TERDUT_BASE_URL", "https://oncall.example.org", "TERDUT_DATABASE_DSN", dsn),
+		secretEnv("PGPASSWORD", "db", "password")), env("TERDUT_PASSWORD_LOGIN", "true")...)
+	o := everything()
+	o["deployment"] = observed(wantDeployment(container("env", env)), rolledOut)
+	for resource := range o {
+		o[resource] = object(o[resource].AsMap(), with("metadata.creationTimestamp", made))
+	}
+	rsp := run(t, request(xr(with("metadata.creationTimestamp", made),
+		with("spec.networking", map[string]any{"servicePort": 8080, "hostname": "oncall.example.org", "gatewayListener": "infra/gw"})), o, nil))
+	if rsp.GetDesired().GetResources()["route"] != nil {
+		t.Error("the route is made at once")
+	}
+	if got := rsp.GetDesired().GetComposite().GetReady(); got != fnv1.Ready_READY_FALSE {
+		t.Errorf("without its route: ready %v, %s", got, conditionOf(rsp, "ServerReady"))
 	}
 }
 

@@ -185,10 +185,12 @@ func TestServers(t *testing.T) {
 		t.Error("the server of the deleted Pod still answers")
 	}
 
+	// The Deployment's controller writes it at any time.
+	was := deployment.DeepCopy()
 	deployment.Spec.Replicas = new(int32)
 	*deployment.Spec.Replicas = 1
 	deployment.Spec.Template.Spec.Containers[0].Image = "example.org/other"
-	if err := kube.Update(ctx, deployment); err != nil {
+	if err := kube.Patch(ctx, deployment, client.MergeFrom(was)); err != nil {
 		t.Fatal(err)
 	}
 	eventually("the new template is rolled out", rolledOut(1))

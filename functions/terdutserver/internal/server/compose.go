@@ -56,7 +56,8 @@ func (s *server) isReady() bool {
 			return false
 		}
 	}
-	return s.database.ready && s.serverReady() && s.bootstrapped() && s.missing == 0
+	routed := s.spec.Networking.GatewayListener == nil || s.resources[resourceRoute].Ready
+	return s.database.ready && s.serverReady() && routed && s.bootstrapped() && s.missing == 0
 }
 
 // compose a resource, if it is there or may be made.
