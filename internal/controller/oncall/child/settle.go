@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -70,15 +69,4 @@ func (r Reporter) NoTeam(ctx context.Context, kube client.Client, mg setup.Objec
 	}
 	// The Team makes it anew, which wakes its children.
 	return r.Stop(mg, v1alpha1.ReasonWaitingForTeam, fmt.Sprintf("the server does not have the team of Team %q any more", t.Object.GetName())), nil
-}
-
-// Locks let one object of a Team be created at a time, so that two of one name do not both find it free.
-type Locks struct{ by sync.Map }
-
-// Acquire the lock of a Team. The returned function releases it.
-func (l *Locks) Acquire(t *Team) func() {
-	v, _ := l.by.LoadOrStore(t.Object.GetUID(), &sync.Mutex{})
-	m, _ := v.(*sync.Mutex)
-	m.Lock()
-	return m.Unlock
 }

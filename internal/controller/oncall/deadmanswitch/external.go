@@ -95,7 +95,11 @@ func project(mg *v1alpha1.DeadmanSwitch, t *child.Team, s *terdut.DeadmanSwitch)
 
 // Create records what it is about to ask for, then asks. What came of an answer that is lost, Observe finds by the record.
 func (e *external) Create(ctx context.Context, mg *v1alpha1.DeadmanSwitch) (managed.ExternalCreation, error) {
-	defer e.locks.Acquire(e.team)()
+	release, err := e.locks.Acquire(ctx, e.team)
+	if err != nil {
+		return managed.ExternalCreation{}, e.Fail(mg, err)
+	}
+	defer release()
 	want, err := desired(mg.Spec.ForProvider)
 	if err != nil {
 		return managed.ExternalCreation{}, e.Fail(mg, err)

@@ -109,7 +109,11 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.Integration) (manage
 }
 
 func (e *external) create(ctx context.Context, mg *v1alpha1.Integration) error {
-	defer e.locks.Acquire(e.team)()
+	release, err := e.locks.Acquire(ctx, e.team)
+	if err != nil {
+		return err
+	}
+	defer release()
 	// Another object of this provider may have taken the name since.
 	all, err := e.team.Client.Integrations(ctx, e.team.ID)
 	if err != nil {
