@@ -34,14 +34,6 @@ const (
 	userAgent = "provider-terdut"
 )
 
-// A Call is one request that was sent.
-type Call struct {
-	// Operation is one of a fixed set, for example "create team".
-	Operation string
-	// Status of the answer, 0 when there was none.
-	Status int
-}
-
 // Config of a Client.
 type Config struct {
 	// Endpoint is the server's URL, http or https, optionally with a path prefix. A trailing slash and a trailing /api make no difference.
@@ -55,8 +47,6 @@ type Config struct {
 	Timeout time.Duration
 	// WrapTransport, when set, wraps the transport that requests go through.
 	WrapTransport func(http.RoundTripper) http.RoundTripper
-	// OnCall, when set, is called after each request. It must be safe for concurrent use.
-	OnCall func(Call)
 }
 
 // A Client of one server with one key. It is safe for concurrent use. Requests of all clients of one server, whatever their keys, share
@@ -66,7 +56,6 @@ type Client struct {
 	token   string
 	http    *http.Client
 	timeout time.Duration
-	onCall  func(Call)
 	limits  *limits
 }
 
@@ -108,7 +97,6 @@ func New(c Config) (*Client, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		timeout: c.Timeout,
-		onCall:  c.OnCall,
 		limits:  shared,
 	}
 	if c.WrapTransport != nil {
@@ -116,9 +104,6 @@ func New(c Config) (*Client, error) {
 	}
 	if cl.timeout == 0 {
 		cl.timeout = defaultTimeout
-	}
-	if cl.onCall == nil {
-		cl.onCall = func(Call) {}
 	}
 	return cl, nil
 }

@@ -99,31 +99,16 @@ func IsUnauthorized(err error) bool { return ReasonOf(err) == ReasonUnauthorized
 // IsUnavailable is true when the server did not answer, or only said that it cannot answer now.
 func IsUnavailable(err error) bool { return ReasonOf(err) == ReasonUnavailable }
 
-// IsRateLimited is true when the server asks to be left alone. RetryAfter says for how long.
-func IsRateLimited(err error) bool { return ReasonOf(err) == ReasonRateLimited }
-
 // IsNotAPI is true when somebody answers who is not the API.
 func IsNotAPI(err error) bool { return ReasonOf(err) == ReasonNotAPI }
 
 // IsAmbiguous is true when two things have the name that was looked for.
 func IsAmbiguous(err error) bool { return ReasonOf(err) == ReasonAmbiguous }
 
-// IsRejected is true when the request never can succeed as it is.
-func IsRejected(err error) bool { return ReasonOf(err) == ReasonRejected }
-
 // IsUncertain is true when a write failed that may have taken place all the same.
 func IsUncertain(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Uncertain
-}
-
-// RetryAfter returns how long to wait before the next call to the server, and 0 when that is left to the caller.
-func RetryAfter(err error) time.Duration {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.RetryAfter
-	}
-	return 0
 }
 
 // errTooLarge is what reading an answer beyond maxResponse ends with.

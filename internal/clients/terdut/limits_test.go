@@ -2,6 +2,7 @@ package terdut_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -33,7 +34,7 @@ func TestH37RateLimited(t *testing.T) {
 			w.server.Inject(terdutserver.Fault{Status: tc.status, Header: tc.header})
 			_, err := w.instance.Team(w.ctx, w.id)
 			wants(t, tc.reason, err, tc.want)
-			if d := terdut.RetryAfter(err); d < tc.least || d > 50*time.Second {
+			if d := retryAfter(err); d < tc.least || d > 50*time.Second {
 				t.Errorf("retry after %v", d)
 			}
 			text := ""
@@ -52,7 +53,7 @@ func TestH37RateLimited(t *testing.T) {
 					if err != nil {
 						text = err.Error()
 					}
-					if d := terdut.RetryAfter(err); d <= 0 || terdut.IsUncertain(err) {
+					if d := retryAfter(err); d <= 0 || terdut.IsUncertain(err) {
 						t.Errorf("retry after %v, uncertain %v", d, terdut.IsUncertain(err))
 					}
 				})
@@ -74,7 +75,7 @@ func TestH37PauseEnds(t *testing.T) {
 	_, err := w.instance.Team(w.ctx, w.id)
 	wants(t, "the first call", err, terdut.ReasonRateLimited)
 	for err != nil && w.ctx.Err() == nil {
-		wait := time.NewTimer(terdut.RetryAfter(err)) // What a caller does.
+		wait := time.NewTimer(retryAfter(err)) // What a caller does.
 		<-wait.C
 		_, err = w.instance.Team(w.ctx, w.id)
 	}
@@ -121,4 +122,13 @@ func TestH37UnderWay(t *testing.T) {
 	wg.Wait()
 	_, err = next.Team(ctx, 1)
 	check(t, err)
+}
+
+// retryAfter is how long an error says to wait.
+func retryAfter(err error) time.Duration {
+	e := (*terdut.Error)(nil)
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return e.RetryAfter
 }

@@ -140,7 +140,6 @@ func (c *Client) exchange(ctx context.Context, r request) (*answer, *Error) {
 		a.status, a.header, a.tls = resp.StatusCode, resp.Header, resp.TLS
 		a.body, err = io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	}
-	c.onCall(Call{Operation: r.operation, Status: a.status})
 	if len(a.body) > maxResponse {
 		err = errTooLarge
 	}
