@@ -26,5 +26,5 @@ func Setup[T setup.Object](mgr ctrl.Manager, o setup.Options, k Kind[T], watches
 	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(managed.ControllerName(k.GVK.GroupKind().String())))
 	return setup.Managed(mgr, o,
 		setup.Kind[T]{GVK: k.GVK, Object: k.Object, List: k.NewList(), Connector: k.Connector(o, kube, recorder)},
-		append(watches, watchTeams(kube, k.NewList), setup.WatchSecrets(ofCredential(kube, o.Credentials, k.NewList)))...)
+		append(watches, watchTeams(kube, k.NewList), watchSiblings(kube, k.Object, k.NewList), setup.WatchSecrets(ofCredential(kube, o.Credentials, k.NewList)))...)
 }

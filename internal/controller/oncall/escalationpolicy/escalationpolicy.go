@@ -12,10 +12,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/controller/oncall/child"
@@ -26,24 +23,10 @@ import (
 func Setup(mgr ctrl.Manager, o setup.Options) error {
 	return child.Setup(mgr, o, child.Kind[*v1alpha1.EscalationPolicy]{
 		GVK: v1alpha1.EscalationPolicyGroupVersionKind, Object: &v1alpha1.EscalationPolicy{}, NewList: list, Connector: NewConnector,
-	}, watchRivals(mgr.GetClient()))
+	})
 }
 
 func list() resource.ManagedList { return &v1alpha1.EscalationPolicyList{} }
-
-// watchRivals wakes the other objects of a namespace when one goes: the next one may have its team.
-func watchRivals(kube client.Reader) func(*builder.Builder) {
-	return func(b *builder.Builder) {
-		others := func(ctx context.Context, o client.Object) []reconcile.Request {
-			l := &v1alpha1.EscalationPolicyList{}
-			if err := kube.List(ctx, l, client.InNamespace(o.GetNamespace())); err != nil {
-				return nil
-			}
-			return setup.Keys(l.GetItems()...)
-		}
-		b.Watches(&v1alpha1.EscalationPolicy{}, handler.EnqueueRequestsFromMapFunc(others), builder.WithPredicates(setup.OnlyDeletes()))
-	}
-}
 
 type connector struct {
 	child.Reporter
