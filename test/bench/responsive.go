@@ -55,7 +55,7 @@ func (b *bench) watchResponsive(ctx context.Context) (*responsive, error) {
 					if err == nil {
 						w = again
 					}
-					return err == nil, nil //nolint:nilerr // It is tried again.
+					return err == nil, nil
 				})
 				if err != nil {
 					return

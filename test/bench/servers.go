@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -134,7 +136,7 @@ func (b *bench) newServer(i int) client.Object {
 		"image": map[string]any{"repository": "ghcr.io/ryuvia/terdut-server", "tag": "v0.33.0"},
 		"admin": map[string]any{"username": "admin", "email": "admin@example.org"},
 		"database": map[string]any{
-			"dsn":               fmt.Sprintf("postgres://%s@%s:%d/%s?sslmode=require", serverRole, pg.HostAddr, pg.Port, databaseOf(i)),
+			"dsn":               fmt.Sprintf("postgres://%s@%s/%s?sslmode=require", serverRole, net.JoinHostPort(pg.HostAddr, strconv.Itoa(pg.Port)), databaseOf(i)),
 			"passwordSecretRef": map[string]any{"name": serverSecret, "key": serverKey},
 		},
 		"teams":          teams,

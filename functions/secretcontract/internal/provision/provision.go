@@ -121,7 +121,7 @@ func (p *Provision) Declare(forProvider *structpb.Struct) error {
 	if err != nil {
 		return fmt.Errorf("cannot declare ExternalSecret %q: %w", p.externalSecretObject, err)
 	}
-	maps.Copy(forProvider.Fields, added.GetFields())
+	maps.Copy(forProvider.GetFields(), added.GetFields())
 	return nil
 }
 

@@ -42,7 +42,7 @@ func series(t *testing.T, o setup.Options, kube client.Reader, leader bool) map[
 			for _, l := range m.GetLabel() {
 				labels[l.GetName()] = l.GetValue()
 			}
-			if m.Gauge != nil {
+			if m.GetGauge() != nil {
 				out[f.GetName()+" "+labels["namespace"]+"/"+labels["contract"]] = m.GetGauge().GetValue()
 			}
 		}
