@@ -104,14 +104,15 @@ func TestPatternPrograms(t *testing.T) {
 	for i := range MaxRules {
 		rules = append(rules, Rule{Name: fmt.Sprintf("K%d", i), Pattern: strings.Repeat("(?:.{1000})", 90)})
 	}
-	got := CheckRules(rules)
+	spec := Spec{Secret: "s", Rules: rules}
+	got := spec.Check()
 	if diff := cmp.Diff([]Violation{{"", RulePattern, ReasonEvaluationBudgetExceeded}}, got.Violations); diff != "" || got.SpecValid {
-		t.Errorf("CheckRules(...): -want, +got:\n%s", diff)
+		t.Errorf("Check(): -want, +got:\n%s", diff)
 	}
 	allocated := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			CheckRules(rules)
+			spec.Check()
 		}
 	}).AllocedBytesPerOp()
 	if allocated > 32<<20 {

@@ -139,11 +139,7 @@ func (f *findings) authorities(key string, certs []*x509.Certificate, options TL
 // ends tells when the value ends, and warns of it.
 func (f *findings) ends(key string, end time.Time, options TLS, now time.Time) {
 	left := end.Sub(now)
-	days := int(left / day)
-	if left < 0 && left%day != 0 {
-		days-- // Division rounds towards zero.
-	}
-	f.certificates = append(f.certificates, Certificate{Key: key, NotAfter: end.UTC(), DaysLeft: days})
+	f.certificates = append(f.certificates, Certificate{Key: key, NotAfter: end.UTC()})
 
 	if options.WarningDays > 0 {
 		warning := time.Duration(options.WarningDays) * day

@@ -108,9 +108,6 @@ type Certificate struct {
 
 	// NotAfter is when the value stops being valid: the first end in a chain, the last end in a bundle of CA certificates.
 	NotAfter time.Time `json:"notAfter"`
-
-	// DaysLeft until NotAfter, in whole days of 24 hours, rounded down; negative when that is past.
-	DaysLeft int `json:"daysLeft"`
 }
 
 // A Result is what an evaluation found. Its lists are sorted, never nil and at most MaxFindings long; its counts are whole.
@@ -161,12 +158,6 @@ func (r Result) Reason() Reason {
 		return r.Violations[0].Reason
 	}
 	return ReasonNone
-}
-
-// CheckRules says whether the rules make sense, without any data. The result is valid exactly if they do.
-func CheckRules(rules []Rule) Result {
-	_, f := compile(rules)
-	return f.result()
 }
 
 // Evaluate says whether the data satisfies the rules at the given time, of which certificates alone depend. It changes neither, keeps

@@ -30,7 +30,7 @@ func TestTypesCannotHoldAValue(t *testing.T) {
 		"Warnings":     "[]contract.Violation",
 		"Warnings.Key": "string", "Warnings.Rule": "contract.RuleType", "Warnings.Reason": "contract.Reason",
 		"Certificates":     "[]contract.Certificate",
-		"Certificates.Key": "string", "Certificates.NotAfter": "time.Time", "Certificates.DaysLeft": "int",
+		"Certificates.Key": "string", "Certificates.NotAfter": "time.Time",
 		"MissingCount": "int", "ViolationCount": "int", "WarningCount": "int",
 		"NextChange": "time.Time",
 	}

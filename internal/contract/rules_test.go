@@ -62,12 +62,12 @@ func TestInvalidSpec(t *testing.T) {
 			if tc.want == nil {
 				tc.want = []Violation{}
 			}
-			check := CheckRules(tc.rules)
+			check := Spec{Secret: "s", Rules: tc.rules}.Check()
 			if diff := cmp.Diff(tc.want, check.Violations); diff != "" {
-				t.Errorf("\n%s\nCheckRules(...): -want, +got:\n%s", tc.reason, diff)
+				t.Errorf("\n%s\nCheck(): -want, +got:\n%s", tc.reason, diff)
 			}
 			if valid := len(tc.want) == 0; check.SpecValid != valid || check.Valid != valid {
-				t.Errorf("\n%s\nCheckRules(...): want valid %t, got %+v", tc.reason, valid, check)
+				t.Errorf("\n%s\nCheck(): want valid %t, got %+v", tc.reason, valid, check)
 			}
 			if len(tc.want) == 0 {
 				return

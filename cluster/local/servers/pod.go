@@ -109,7 +109,8 @@ func (s *Servers) forget(n types.NamespacedName) {
 
 // start the server of a Pod, unless something that it needs is missing.
 func (s *Servers) start(ctx context.Context, o *corev1.Pod) (p *pod, waiting string, err error) {
-	p = &pod{uid: o.UID, dir: filepath.Join(s.o.Dir, string(o.UID))}
+	dir := filepath.Join(s.o.Dir, string(o.UID))
+	p = &pod{uid: o.UID, dir: dir}
 	for _, addr := range []*string{&p.address, &p.control} {
 		port, err := process.FreePort()
 		if err != nil {
@@ -120,19 +121,18 @@ func (s *Servers) start(ctx context.Context, o *corev1.Pod) (p *pod, waiting str
 	defer func() {
 		if err != nil || waiting != "" {
 			// Nothing else knows of what was mounted.
-			_ = os.RemoveAll(p.dir)
-			p = nil
+			_ = os.RemoveAll(dir)
 		}
 	}()
 	env, err := s.environment(ctx, o, p)
 	if kerrors.IsNotFound(err) || isMissing(err) {
-		return p, err.Error(), nil
+		return nil, err.Error(), nil
 	}
 	if err != nil {
-		return p, "", err
+		return nil, "", err
 	}
 	p.proc, err = process.Start(process.Spec{
-		Name: o.Name, Path: s.o.Binary, Env: env, Dir: p.dir, LogFile: filepath.Join(s.o.Logs, AppName+"-"+o.Namespace+"-"+o.Name+".log"),
+		Name: o.Name, Path: s.o.Binary, Env: env, Dir: dir, LogFile: filepath.Join(s.o.Logs, AppName+"-"+o.Namespace+"-"+o.Name+".log"),
 	})
 	return p, "", err
 }

@@ -24,7 +24,7 @@ type Target struct {
 	// Secret is the name of the Secret.
 	Secret string
 
-	// Rules of the contract, which must make sense as contract.CheckRules has it.
+	// Rules of the contract, which must make sense as contract.Spec.Check has it.
 	Rules []contract.Rule
 
 	// Containers that must all consume the Secret, by name. Empty means all regular ones, and with IncludeInitContainers the init

@@ -36,6 +36,10 @@ var (
 		gvk: terdutv1alpha1.SecretContractGroupVersionKind, namespace: "shop", name: "orders",
 		conditions: []string{string(secretsv1alpha1.TypeSecretExists), string(secretsv1alpha1.TypeKeysValid), string(secretsv1alpha1.TypeSatisfied)},
 	}
+	provisionedContract = example{
+		gvk: terdutv1alpha1.SecretContractGroupVersionKind, namespace: "shop", name: "web",
+		conditions: []string{terdutv1alpha1.TypeProvisioned, string(secretsv1alpha1.TypeSatisfied)},
+	}
 	terdutServer = example{
 		gvk: terdutv1alpha1.TerdutServerGroupVersionKind, namespace: "oncall", name: "terdut",
 		conditions: []string{

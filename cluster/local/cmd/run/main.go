@@ -89,7 +89,7 @@ func (c *cli) examples(ctx context.Context, p *product.Product) (map[string]*obj
 		wait  []example
 	}{
 		{files: []string{"tenant/namespace.yaml", "tenant/tenant.yaml"}, wait: []example{tenant}},
-		{files: []string{"secretcontract/secretcontract.yaml", "secretcontract/violated.yaml", "secretcontract/provisioned.yaml"}, wait: []example{secretContract}},
+		{files: []string{"secretcontract/secretcontract.yaml", "secretcontract/violated.yaml", "secretcontract/provisioned.yaml"}, wait: []example{secretContract, provisionedContract}},
 		{
 			files: []string{"terdutserver/namespace.yaml", "terdutserver/tenant.yaml", "terdutserver/terdutserver.yaml", "terdutserver/team.yaml"},
 			wait:  []example{terdutServer, foreignTeam, foreignIntegration},

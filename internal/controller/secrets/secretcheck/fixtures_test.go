@@ -109,7 +109,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		},
 	}).Build()
 	b.external = &external{connector: &connector{
-		kube: b.kube, live: b.kube, secrets: connect.NewSecrets(b.kube, b.kube), recorder: b.events,
+		live: b.kube, secrets: connect.NewSecrets(b.kube, b.kube), recorder: b.events,
 		now: func() time.Time { return b.at }, versions: []string{esV1},
 	}}
 	return b

@@ -39,7 +39,7 @@ func Setup(mgr ctrl.Manager, o setup.Options) error {
 		GVK:       v1alpha1.SecretCheckGroupVersionKind,
 		Object:    &v1alpha1.SecretCheck{},
 		List:      &v1alpha1.SecretCheckList{},
-		Connector: NewConnector(o, kube, mgr.GetAPIReader(), recorder),
+		Connector: NewConnector(o, mgr.GetAPIReader(), recorder),
 		Reconciler: []managed.ReconcilerOption{
 			// There is nothing to clean up, so nothing holds a check, or its namespace, when it is deleted.
 			managed.WithFinalizer(noFinalizer),
@@ -102,7 +102,6 @@ func unseen(c *v1alpha1.SecretCheck) bool {
 }
 
 type connector struct {
-	kube     client.Reader
 	live     client.Reader
 	secrets  *connect.Secrets
 	recorder event.Recorder
@@ -113,10 +112,10 @@ type connector struct {
 	grants bool
 }
 
-// NewConnector returns what evaluates SecretChecks. The cache finds grants; Secrets, ExternalSecrets and workloads are read live.
-func NewConnector(o setup.Options, kube, live client.Reader, r event.Recorder) managed.TypedExternalConnector[*v1alpha1.SecretCheck] {
+// NewConnector returns what evaluates SecretChecks. Whatever it looks at is read live.
+func NewConnector(o setup.Options, live client.Reader, r event.Recorder) managed.TypedExternalConnector[*v1alpha1.SecretCheck] {
 	return &connector{
-		kube: kube, live: live, secrets: o.Secrets, recorder: r, now: time.Now,
+		live: live, secrets: o.Secrets, recorder: r, now: time.Now,
 		versions: o.ExternalSecretVersions, grants: o.SecretGrants,
 	}
 }

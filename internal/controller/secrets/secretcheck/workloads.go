@@ -43,8 +43,8 @@ func templateOf(o client.Object) *corev1.PodTemplateSpec {
 	return nil
 }
 
-// checkWorkloads says whether each workload consumes the Secret, and tells how it uses it otherwise. One that cannot be read leaves the whole unknown, one that does not
-// makes it false: what is known to be wrong counts more.
+// checkWorkloads says whether each workload consumes the Secret, and tells how it uses it otherwise. One that cannot be read leaves the whole
+// unknown, one that does not consume it makes it false: what is known to be wrong counts more.
 func (e *evaluation) checkWorkloads(ctx context.Context, secret *corev1.Secret) {
 	if len(e.spec.Workloads) == 0 {
 		return
