@@ -221,16 +221,24 @@ func wantExternalSecret(mods ...mod) *structpb.Struct {
 	return object(map[string]any{
 		"apiVersion": "external-secrets.io/v1",
 		"kind":       "ExternalSecret",
-		"metadata":   map[string]any{"namespace": "shop", "name": secretName, "annotations": map[string]any{"force-sync": "1"}},
+		"metadata":   map[string]any{"namespace": "shop", "name": secretName},
 		"spec": map[string]any{
 			"secretStoreRef":  map[string]any{"kind": "ClusterSecretStore", "name": "openbao"},
 			"refreshInterval": "1h0m0s",
 			"target":          map[string]any{"name": "orders-db", "creationPolicy": "Owner", "deletionPolicy": "Retain"},
 			"dataFrom": []any{map[string]any{"extract": map[string]any{
-				"key": "tenants/shop/orders", "conversionStrategy": "Default", "decodingStrategy": "None", "metadataPolicy": "None",
+				"key": "tenants/shop/orders", "version": "1", "conversionStrategy": "Default", "decodingStrategy": "None", "metadataPolicy": "None",
 			}}},
 		},
 	}, mods...)
+}
+
+// pinned is an ExternalSecret of another version of the record.
+func pinned(version string) mod {
+	return func(obj map[string]any) {
+		spec := obj["spec"].(map[string]any)
+		spec["dataFrom"].([]any)[0].(map[string]any)["extract"].(map[string]any)["version"] = version
+	}
 }
 
 func observedExternalSecret(mods ...mod) *structpb.Struct {

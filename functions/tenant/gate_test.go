@@ -126,6 +126,15 @@ func TestH46Gates(t *testing.T) {
 			observed: everythingWith("credential", with("status.atProvider.version", 2)),
 			want:     verdict{Resources: []string{"credential+", "database", "external-secret"}, Phase: "CredentialProjected"},
 		},
+		"SecretNotWrittenYet": {
+			reason: "External Secrets was asked for the new version, and its answer is about the one before.",
+			observed: func() map[string]*structpb.Struct {
+				all := everythingWith("credential", with("status.atProvider.version", 2), yes(1, "Ready", "Synced"))
+				all["external-secret"] = observedExternalSecret(pinned("2"), with("metadata.generation", 2), projected)
+				return all
+			}(),
+			want: verdict{Resources: []string{"credential+", "database", "external-secret"}, Phase: "CredentialProjected"},
+		},
 		"LoginOfOlderVersion": {
 			reason:   "The login that was proven is that of the password before the rotation.",
 			observed: everythingWith("database", with("status.atProvider.credentialVersion", "openbao/0b5c/11")),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -157,10 +158,7 @@ func (w *world) credentialStatus(gen int) []mod {
 func (w *world) secretStatus(gen int) []mod {
 	var mods []mod
 	if w.delivered {
-		mods = append(mods, projected)
-		if gen > 1 {
-			mods = append(mods, with("status.syncedResourceVersion", "2-0123"))
-		}
+		mods = append(mods, projected, with("status.syncedResourceVersion", fmt.Sprintf("%d-0123", gen)))
 	}
 	if w.storeDown {
 		mods = append(mods, said("Ready", "False", "SecretSyncedError", "could not get secret data from provider", 0))

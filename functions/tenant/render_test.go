@@ -118,14 +118,14 @@ func TestManifests(t *testing.T) {
 			resource: "credential",
 			want:     wantCredential(with("spec.forProvider.deletionPolicy", "Delete")),
 		},
-		"NudgeAfterNewVersion": {
+		"NewVersion": {
 			reason:   "A new version is read at once.",
 			observed: everythingWith("credential", with("status.atProvider.version", 2)),
 			resource: "external-secret",
-			want:     wantExternalSecret(with("metadata.annotations.force-sync", "2")),
+			want:     wantExternalSecret(pinned("2")),
 		},
-		"NudgeIsKept": {
-			reason:   "A BaoSecret without status does not nudge.",
+		"VersionIsKept": {
+			reason:   "A BaoSecret without status says of no other version.",
 			observed: everythingWith("credential", without("status")),
 			resource: "external-secret",
 			want:     wantExternalSecret(),

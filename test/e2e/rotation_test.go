@@ -105,15 +105,20 @@ func rotated(t *testing.T, u *unstructured.Unstructured, generation int64) *unst
 	return atRest(t, u.GetNamespace(), u.GetName())
 }
 
-// forceSync returns by what External Secrets was told to look again.
-func forceSync(t *testing.T, ns string) string {
+// delivered returns which version of the record External Secrets was told to deliver.
+func delivered(t *testing.T, ns string) string {
 	t.Helper()
 	l := &unstructured.UnstructuredList{}
 	l.SetGroupVersionKind(externalSecretKind)
 	if err := p.Client.List(t.Context(), l, client.InNamespace(ns)); err != nil || len(l.Items) != 1 {
 		t.Fatalf("want one ExternalSecret, got %d (%v)", len(l.Items), err)
 	}
-	return l.Items[0].GetAnnotations()["force-sync"]
+	from, _, _ := unstructured.NestedSlice(l.Items[0].Object, "spec", "dataFrom")
+	if len(from) != 1 {
+		t.Fatalf("the ExternalSecret reads %d records", len(from))
+	}
+	version, _, _ := unstructured.NestedString(from[0].(map[string]any), "extract", "version")
+	return version
 }
 
 // TestRotation gives a Tenant a new password, once for each trigger.
@@ -121,7 +126,7 @@ func TestRotation(t *testing.T) {
 	t.Parallel()
 	u, ready := resting(t)
 	ns, c := u.GetNamespace(), superuser(t, "postgres")
-	before, nudge, old := outsideOf(t, c, u), forceSync(t, u.GetNamespace()), secretData(t, u.GetNamespace(), "orders-db")
+	before, old := outsideOf(t, c, u), secretData(t, u.GetNamespace(), "orders-db")
 	s := sample(t, u)
 
 	ready.expect(rotateTenant(t, u, "second"))
@@ -133,8 +138,8 @@ func TestRotation(t *testing.T) {
 	if now.RoleOID != before.RoleOID || now.DatabaseOID != before.DatabaseOID || now.DatabaseRow != before.DatabaseRow || now.RoleRow == before.RoleRow {
 		t.Errorf("want the role to change, and nothing else: %v, then %v", before, now)
 	}
-	if forceSync(t, ns) == nudge {
-		t.Error("External Secrets was not told")
+	if v := delivered(t, ns); v != "2" {
+		t.Errorf("External Secrets delivers version %q of the record", v)
 	}
 	if err := provenWith(t.Context(), u); err != nil {
 		t.Error(err)

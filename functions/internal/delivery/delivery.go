@@ -21,13 +21,8 @@ const (
 	Kind       = "ExternalSecret"
 )
 
-const (
-	// annotationForceSync is not known to External Secrets: any change of an annotation makes it read the store again at once,
-	// shouldRefreshPeriodic in its sources.
-	annotationForceSync = "force-sync"
-	// refreshInterval in the form that Go's durations are written in, which stays the same when External Secrets writes it back.
-	refreshInterval = "1h0m0s"
-)
+// refreshInterval in the form that Go's durations are written in, which stays the same when External Secrets writes it back.
+const refreshInterval = "1h0m0s"
 
 // Messages of External Secrets v0.16, externalsecret_controller.go. The reason is the same for all failures. Why the store could not be read
 // is told in events alone: one message stands for a store that is not ready, a server that does not answer or is sealed, a role that may not
@@ -105,8 +100,8 @@ type Delivery struct {
 	Config string
 	// Path of the record below the mount.
 	Path string
-	// Version of the record, empty for the newest at each time. With one the ExternalSecret's generation is that of the version, so that what
-	// External Secrets says of it cannot be about an older one.
+	// Version of the record, empty while none is known. A new one is a new generation of the ExternalSecret: External Secrets reads the store
+	// at once, and what it says cannot be about an older version.
 	Version string
 	Secret  string
 	// IfTaken says what to do when the Secret belongs to something else.
@@ -129,22 +124,20 @@ func (d Delivery) Spec() map[string]any {
 	}
 }
 
-// Annotations of the ExternalSecret: one that makes External Secrets read a new version of the record. The value it has is kept while the
-// version is not known, which is zero.
-func (d Delivery) Annotations(version int64) map[string]any {
+// At pins a version of the record, once one is known: zero is none, and leaves the version that is delivered now.
+func (d Delivery) At(version int64) Delivery {
 	switch {
 	case version > 0:
-		return map[string]any{annotationForceSync: strconv.FormatInt(version, 10)}
-	case d.Observed != nil && d.Observed.Metadata.Annotations[annotationForceSync] != "":
-		return map[string]any{annotationForceSync: d.Observed.Metadata.Annotations[annotationForceSync]}
+		d.Version = strconv.FormatInt(version, 10)
+	case d.Observed != nil:
+		d.Version = d.Observed.Spec.Version()
 	}
-	return nil
+	return d
 }
 
 // Same compares what we own of two ExternalSecrets.
 func Same(desired, observed *ExternalSecret) bool {
-	return equality.Semantic.DeepEqual(desired.Spec, observed.Spec) &&
-		desired.Metadata.Annotations[annotationForceSync] == observed.Metadata.Annotations[annotationForceSync]
+	return equality.Semantic.DeepEqual(desired.Spec, observed.Spec)
 }
 
 // A Projection is what External Secrets says of the Secret.

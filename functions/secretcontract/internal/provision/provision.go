@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
@@ -99,11 +98,8 @@ func (p *Provision) resolveNames() {
 	if es := p.delivery.Observed; es != nil {
 		p.externalSecretObject = es.Metadata.Name
 		path = cmp.Or(path, es.Spec.Path())
-		p.delivery.Version = es.Spec.Version()
 	}
-	if v := p.facts().Version; v > 0 {
-		p.delivery.Version = strconv.FormatInt(v, 10)
-	}
+	p.delivery = p.delivery.At(p.facts().Version)
 	p.delivery.Path = cmp.Or(path, names.ContractPath(p.subject.Namespace, p.subject.Name))
 }
 
