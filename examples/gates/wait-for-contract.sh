@@ -12,13 +12,14 @@ if [ $# -lt 2 ]; then
 	exit 2
 fi
 namespace=$1 name=$2 timeout=${3:-120}
-request="gate-$(date +%s)-$$"
+since=$(date +%s)
+request="gate-$since-$$"
 end=$((SECONDS + timeout))
 
-# One line of generation, generation and request of the answer, and status and reason of the verdict; then what must not change: the uid and
-# the spec, without what Crossplane keeps in it, which also counts as a generation.
-template='{{.metadata.generation}} {{with .status}}{{or .observedGeneration "-"}} {{or .checkRequest "-"}} {{range .conditions}}{{if eq .type "Satisfied"}}{{.status}} {{.reason}}{{end}}{{end}}{{end}}
-{{.metadata.uid}}{{range $field, $value := .spec}}{{if not (eq $field "crossplane" "resourceRef" "compositionRef" "compositionRevisionRef" "compositionSelector" "compositionRevisionSelector" "compositionUpdatePolicy" "compositeDeletePolicy")}} {{$field}}={{$value}}{{end}}{{end}}'
+# One line of generation and request, generation and request of the answer, and status and reason of the verdict; then what must not change:
+# the uid and the spec, without the request and without what Crossplane keeps in it, which also counts as a generation.
+template='{{.metadata.generation}} {{or .spec.checkRequest "-"}} {{with .status}}{{or .observedGeneration "-"}} {{or .checkRequest "-"}} {{range .conditions}}{{if eq .type "Satisfied"}}{{.status}} {{.reason}}{{end}}{{end}}{{end}}
+{{.metadata.uid}}{{range $field, $value := .spec}}{{if not (eq $field "checkRequest" "crossplane" "resourceRef" "compositionRef" "compositionRevisionRef" "compositionSelector" "compositionRevisionSelector" "compositionUpdatePolicy" "compositeDeletePolicy")}} {{$field}}={{$value}}{{end}}{{end}}'
 contract() { kubectl -n "$namespace" "$1" secretcontracts.terdut.ryuvia.com "$name" -o go-template="$template" "${@:2}"; }
 
 now=$(contract patch --type=merge -p "{\"spec\":{\"checkRequest\":\"$request\"}}") || exit 2
@@ -30,8 +31,15 @@ while [ $SECONDS -lt $end ]; do
 		echo "contract $namespace/$name was changed while it was waited for" >&2
 		exit 1
 	fi
-	read -r generation answered asked status reason <<<"${now%%$'\n'*}"
-	if [ "$answered" = "$generation" ] && [ "$asked" = "$request" ]; then
+	read -r generation wanted answered asked status reason <<<"${now%%$'\n'*}"
+	# Another gate that asked later gets an answer that is later too, and that counts here as well.
+	later=${wanted#gate-}
+	later=${later%%-*}
+	if [ "$wanted" != "$request" ] && ! { [[ $wanted =~ ^gate-[0-9]+-[0-9]+$ ]] && [ "$later" -ge "$since" ]; }; then
+		echo "contract $namespace/$name was changed while it was waited for: checkRequest was set by something else" >&2
+		exit 1
+	fi
+	if [ "$answered" = "$generation" ] && [ "$asked" = "$wanted" ]; then
 		verdict="$status $reason"
 		if [ "$status" = True ]; then
 			echo "contract $namespace/$name is satisfied"
