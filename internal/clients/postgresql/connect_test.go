@@ -52,6 +52,32 @@ func TestH12NoLeak(t *testing.T) {
 		_, err = i.EnsureRole(ctx, c, RoleSpec{ConnectionLimit: -1, Password: sentinel})
 		note(err)
 		pg.super(t, "postgres", `ALTER ROLE leak NOSUPERUSER`)
+		for op, spoil := range map[Op]string{ // The statements that hold the verifier fail themselves.
+			OpCreateRole:  "CREATE ROLE fails",
+			OpSetPassword: "ALTER ROLE fails SUPERUSER",
+		} {
+			fails := claim("fails")
+			_, err := i.Reserve(ctx, fails)
+			must(t, "Reserve", err)
+			if op == OpSetPassword {
+				must(t, "ensure", ensure(ctx, i, fails, sentinel+"x"))
+			}
+			o := open(t, cfg, func(c *Config) {
+				c.Hook = func(_ context.Context, o Op) error {
+					if o == op {
+						pg.super(t, "postgres", spoil)
+					}
+					return nil
+				}
+			})
+			_, err = o.EnsureRole(ctx, fails, RoleSpec{ConnectionLimit: -1, Password: sentinel})
+			note(err)
+			pg.super(t, "postgres", "ALTER ROLE fails NOSUPERUSER")
+			if op == OpCreateRole {
+				pg.super(t, "postgres", "DROP ROLE fails")
+			}
+			must(t, "remove", remove(ctx, i, fails))
+		}
 		note(i.CheckLogin(ctx, "leak", sentinel+"x", c.Database))
 		note(i.CheckLogin(ctx, sentinel[:8], sentinel, "no such database"))
 

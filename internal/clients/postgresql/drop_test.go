@@ -217,6 +217,18 @@ func TestH08Loser(t *testing.T) {
 				t.Errorf("want a conflict, got %v", err)
 			}
 		}
+		// A role of its own does not let the loser write to the database.
+		own := claim("own")
+		own.Owner = loser.Owner
+		must(t, "ensure", ensure(ctx, i, own, hostile))
+		own.Database = winner.Database
+		_, database = second.EnsureDatabase(ctx, own, DatabaseSpec{ConnectionLimit: 1})
+		_, extensions = second.EnsureExtensions(ctx, own, []ExtensionSpec{{Name: "citext"}})
+		for _, err := range []error{database, extensions, second.DropDatabase(ctx, own, true)} {
+			if !IsConflict(err) {
+				t.Errorf("with a role of its own: want a conflict, got %v", err)
+			}
+		}
 		must(t, "Retain", second.Retain(ctx, loser))
 		must(t, "RecordCredential", second.RecordCredential(ctx, loser, "9"))
 		if writes != 0 {
@@ -227,6 +239,8 @@ func TestH08Loser(t *testing.T) {
 			t.Error("the winner's data is gone")
 		}
 
+		own.Database = own.Role
+		must(t, "remove", remove(ctx, i, own))
 		must(t, "remove", remove(ctx, i, winner))
 		must(t, "a third starts afresh", ensure(ctx, second, loser, hostile))
 		must(t, "remove", remove(ctx, second, loser))
