@@ -1,6 +1,6 @@
 module github.com/ryuvia/provider-terdut
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/alecthomas/kong v1.17.0
@@ -19,6 +19,8 @@ require (
 	github.com/prometheus/common v0.67.5
 	github.com/xdg-go/stringprep v1.0.4
 	github.com/yuin/gopher-lua v1.1.2
+	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
+	golang.org/x/mod v0.40.0
 	golang.org/x/sync v0.22.0
 	google.golang.org/protobuf v1.36.11
 	k8s.io/api v0.35.3
@@ -121,7 +123,6 @@ require (
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect
-	golang.org/x/mod v0.40.0 // indirect
 	golang.org/x/net v0.58.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect

@@ -1,7 +1,8 @@
 // Package images builds the product's Crossplane packages and their runtime images, without a container engine.
 //
-// A runtime image is one static binary in one layer on the empty image. A package is that image with one more layer, which holds
-// the package's metadata and API objects. The same sources give the same bytes.
+// A runtime image is one static binary and the certificates of public authorities, in one layer on the empty image. A package is that
+// image with one more layer, which holds the package's metadata and API objects, and another one with examples. The same sources give the
+// same bytes.
 package images
 
 import (
@@ -26,10 +27,14 @@ import (
 const Repository = "ghcr.io/ryuvia"
 
 // How a package marks the layer that holds its metadata and objects, see the xpkg specification of Crossplane
-// (https://github.com/crossplane/crossplane/blob/main/contributing/specifications/xpkg.md).
+// (https://github.com/crossplane/crossplane/blob/main/contributing/specifications/xpkg.md), and the one that holds its examples, which is as
+// Crossplane's own CLI does it.
 const (
-	annotation      = "io.crossplane.xpkg"
-	annotationValue = "base"
+	annotation   = "io.crossplane.xpkg"
+	objectsMark  = "base"
+	objectsFile  = "package.yaml"
+	examplesMark = "upbound"
+	examplesFile = ".up/examples.yaml"
 )
 
 // A Package says where a Crossplane package comes from. Paths are relative to the folder of the product's go.mod.
@@ -40,6 +45,8 @@ type Package struct {
 	Root string
 	// Include names what belongs to the package in Root: files, and folders with everything in them.
 	Include []string
+	// Examples names manifests that show how the package is used: files, and folders with everything in them.
+	Examples []string
 	// Main is the folder of the package's program. Empty when it has none, as Configurations do.
 	Main string
 }
@@ -47,14 +54,28 @@ type Package struct {
 // Packages of the product. Dependencies come before what depends on them.
 func Packages() []Package {
 	return []Package{
-		{Name: "provider-terdut", Root: "package", Include: []string{"crossplane.yaml", "crds"}, Main: "cmd/provider"},
-		{Name: "function-tenant", Root: "functions/tenant/package", Include: []string{"crossplane.yaml"}, Main: "functions/tenant"},
-		{Name: "function-terdutserver", Root: "functions/terdutserver/package", Include: []string{"crossplane.yaml"}, Main: "functions/terdutserver"},
 		{
-			Name: "function-secretcontract", Root: "functions/secretcontract/package", Include: []string{"crossplane.yaml"},
-			Main: "functions/secretcontract",
+			Name: "provider-terdut", Root: "package", Include: []string{"crossplane.yaml", "crds"}, Main: "cmd/provider",
+			Examples: []string{"examples/baosecret", "examples/oncall", "examples/pgdatabase", "examples/providerconfigs"},
 		},
-		{Name: "configuration-terdut", Root: "package/configuration", Include: []string{"."}},
+		function("tenant", "examples/tenant/tenant.yaml"),
+		function("terdutserver", "examples/terdutserver/tenant.yaml", "examples/terdutserver/terdutserver.yaml"),
+		function("secretcontract", "examples/secretcontract/secretcontract.yaml"),
+		{
+			Name: "configuration-terdut", Root: "package/configuration", Include: []string{"."},
+			Examples: []string{
+				"examples/tenant/tenant.yaml", "examples/terdutserver/tenant.yaml", "examples/terdutserver/terdutserver.yaml",
+				"examples/secretcontract/provisioned.yaml", "examples/secretcontract/secretcontract.yaml",
+			},
+		},
+	}
+}
+
+// function is the package of a composition function. Its examples are claims and the Composition that has the function called for them.
+func function(name string, claims ...string) Package {
+	return Package{
+		Name: "function-" + name, Root: "functions/" + name + "/package", Include: []string{"crossplane.yaml"}, Main: "functions/" + name,
+		Examples: append(claims, "package/configuration/compositions/"+name+".yaml"),
 	}
 }
 
@@ -66,10 +87,12 @@ type Builder struct {
 	Cache string
 	// Platform of the binaries, for example linux/amd64.
 	Platform v1.Platform
+	// Version that the programs print. Empty leaves what their source says.
+	Version string
 }
 
-// Build a package. The image carries the mark of its package layer twice: as an annotation, which registries keep, and as a label of
-// its config, which survives in a file.
+// Build a package. The image carries the mark of each layer twice: as an annotation, which registries keep, and as a label of its config,
+// which survives in a file.
 func (b *Builder) Build(ctx context.Context, p Package) (v1.Image, error) {
 	base := empty.Image
 	if p.Main != "" {
@@ -84,25 +107,26 @@ func (b *Builder) Build(ctx context.Context, p Package) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	layer, err := fileLayer("package.yaml", objects)
+	img, labels, err := addLayer(base, map[string]string{}, objectsFile, objectsMark, objects)
 	if err != nil {
 		return nil, err
 	}
-	digest, err := layer.Digest()
-	if err != nil {
-		return nil, fmt.Errorf("cannot compute digest of package layer: %w", err)
+	if len(p.Examples) > 0 {
+		examples, err := documents(b.Source, p.Examples)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read examples of package %q: %w", p.Name, err)
+		}
+		if img, labels, err = addLayer(img, labels, examplesFile, examplesMark, examples); err != nil {
+			return nil, err
+		}
 	}
 
-	img, err := mutate.Append(base, mutate.Addendum{Layer: layer, Annotations: map[string]string{annotation: annotationValue}})
-	if err != nil {
-		return nil, fmt.Errorf("cannot add package layer: %w", err)
-	}
 	cfg, err := img.ConfigFile()
 	if err != nil {
 		return nil, fmt.Errorf("cannot read image config: %w", err)
 	}
 	cfg = cfg.DeepCopy()
-	cfg.Config.Labels = map[string]string{annotation + ":" + digest.String(): annotationValue}
+	cfg.Config.Labels = labels
 	img, err = mutate.ConfigFile(img, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("cannot set image config: %w", err)
@@ -110,12 +134,38 @@ func (b *Builder) Build(ctx context.Context, p Package) (v1.Image, error) {
 	return img, nil
 }
 
+// addLayer with one file to an image, and its mark to the labels.
+func addLayer(img v1.Image, labels map[string]string, file, mark string, content []byte) (v1.Image, map[string]string, error) {
+	layer, err := fileLayer(file, content)
+	if err != nil {
+		return nil, nil, err
+	}
+	digest, err := layer.Digest()
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot compute digest of package layer: %w", err)
+	}
+	img, err = mutate.Append(img, mutate.Addendum{Layer: layer, Annotations: map[string]string{annotation: mark}})
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot add package layer: %w", err)
+	}
+	labels[annotation+":"+digest.String()] = mark
+	return img, labels, nil
+}
+
 // objects of a package and its metadata, as one stream of YAML documents.
 func (b *Builder) objects(p Package) ([]byte, error) {
-	root := filepath.Join(b.Source, p.Root)
+	out, err := documents(filepath.Join(b.Source, p.Root), p.Include)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read objects of package %q: %w", p.Name, err)
+	}
+	return out, nil
+}
+
+// documents of YAML files and folders below a root, as one stream.
+func documents(root string, paths []string) ([]byte, error) {
 	var out bytes.Buffer
-	for _, i := range p.Include {
-		err := filepath.WalkDir(filepath.Join(root, i), func(path string, e fs.DirEntry, err error) error {
+	for _, p := range paths {
+		err := filepath.WalkDir(filepath.Join(root, p), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || filepath.Ext(path) != ".yaml" {
 				return err
 			}
@@ -130,7 +180,7 @@ func (b *Builder) objects(p Package) ([]byte, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("cannot read objects of package %q: %w", p.Name, err)
+			return nil, err
 		}
 	}
 	return out.Bytes(), nil

@@ -3,12 +3,17 @@ package images
 import (
 	"archive/tar"
 	"context"
+	"crypto/x509"
+	"debug/elf"
+	"encoding/pem"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +38,7 @@ func source(t *testing.T) string {
 		"package/crds/a.yaml":               "kind: A\n",
 		"package/crds/README.md":            "no object\n",
 		"package/configuration/object.yaml": "kind: Other\n",
+		"examples/a.yaml":                   "kind: A\nmetadata: {name: example}\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -46,7 +52,7 @@ func source(t *testing.T) string {
 }
 
 func TestBuild(t *testing.T) {
-	pkg := Package{Name: "provider-hello", Root: "package", Include: []string{"crossplane.yaml", "crds"}, Main: "cmd/hello"}
+	pkg := Package{Name: "provider-hello", Root: "package", Include: []string{"crossplane.yaml", "crds"}, Examples: []string{"examples"}, Main: "cmd/hello"}
 	build := func(src, cache string) v1.Image {
 		img, err := (&Builder{Source: src, Cache: cache, Platform: platform}).Build(context.Background(), pkg)
 		if err != nil {
@@ -85,14 +91,18 @@ func TestBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := m.Layers[len(m.Layers)-1]
-	if diff := cmp.Diff(map[string]string{"io.crossplane.xpkg": "base"}, last.Annotations); diff != "" {
-		t.Errorf("annotations of the package layer: -want, +got:\n%s", diff)
+	labels := map[string]string{}
+	for i, mark := range []string{"", "base", "upbound"} {
+		var want map[string]string
+		if mark != "" {
+			want = map[string]string{"io.crossplane.xpkg": mark}
+			labels["io.crossplane.xpkg:"+m.Layers[i].Digest.String()] = mark
+		}
+		if diff := cmp.Diff(want, m.Layers[i].Annotations); diff != "" {
+			t.Errorf("annotations of layer %d: -want, +got:\n%s", i, diff)
+		}
 	}
-	wantConfig := v1.Config{
-		User: "65532:65532", Entrypoint: []string{"/provider-hello"},
-		Labels: map[string]string{"io.crossplane.xpkg:" + last.Digest.String(): "base"},
-	}
+	wantConfig := v1.Config{User: "65532:65532", Entrypoint: []string{"/provider-hello"}, Labels: labels}
 	if diff := cmp.Diff(wantConfig, cfg.Config); diff != "" {
 		t.Errorf("image config: -want, +got:\n%s", diff)
 	}
@@ -105,8 +115,40 @@ func TestBuild(t *testing.T) {
 	if diff := cmp.Diff(wantObjects, files["package.yaml"]); diff != "" {
 		t.Errorf("package.yaml: -want, +got:\n%s", diff)
 	}
-	if !strings.HasPrefix(files["provider-hello"], "\x7fELF") || len(files) != 2 {
-		t.Errorf("files of the image: want package.yaml and the program, got %d files", len(files))
+	if diff := cmp.Diff("---\nkind: A\nmetadata: {name: example}\n", files[".up/examples.yaml"]); diff != "" {
+		t.Errorf("examples: -want, +got:\n%s", diff)
+	}
+	checkFiles(t, files, "provider-hello")
+}
+
+// checkFiles holds that an image has nothing in it that somebody who got into its container could use: one static program, which needs no
+// loader and no library, and no shell. Authorities are what the program needs to know whom it talks to.
+func checkFiles(t *testing.T, files map[string]string, program string) {
+	t.Helper()
+	want := []string{".up/examples.yaml", "etc/ssl/certs/ca-certificates.crt", "package.yaml", program}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(files))); diff != "" {
+		t.Errorf("files of the image: -want, +got:\n%s", diff)
+	}
+	f, err := elf.NewFile(strings.NewReader(files[program]))
+	if err != nil {
+		t.Fatalf("the program is no executable: %v", err)
+	}
+	if slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC }) {
+		t.Error("the program is not static")
+	}
+	n := 0
+	for rest := []byte(files["etc/ssl/certs/ca-certificates.crt"]); ; n++ {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if c, err := x509.ParseCertificate(block.Bytes); err != nil || !c.IsCA {
+			t.Errorf("certificate %d is of no authority: %v", n, err)
+		}
+	}
+	// About 120 authorities are trusted without conditions.
+	if n < 80 {
+		t.Errorf("the image has certificates of %d authorities", n)
 	}
 }
 
@@ -115,8 +157,9 @@ func TestBuildErrors(t *testing.T) {
 		reason string
 		pkg    Package
 	}{
-		"NoProgram": {reason: "A program that does not exist is an error.", pkg: Package{Root: "package", Main: "cmd/none"}},
-		"NoObjects": {reason: "An included file that does not exist is an error.", pkg: Package{Root: "package", Include: []string{"none"}}},
+		"NoProgram":  {reason: "A program that does not exist is an error.", pkg: Package{Root: "package", Main: "cmd/none"}},
+		"NoObjects":  {reason: "An included file that does not exist is an error.", pkg: Package{Root: "package", Include: []string{"none"}}},
+		"NoExamples": {reason: "An example that does not exist is an error.", pkg: Package{Root: "package", Examples: []string{"none"}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

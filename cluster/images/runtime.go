@@ -2,6 +2,7 @@ package images
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,6 +27,18 @@ const user = "65532:65532"
 // unusedFor is how long a runtime image, or a source's binaries, stay in the cache after their last use.
 const unusedFor = 24 * time.Hour
 
+// versionVariable is what a build's version is written to.
+const versionVariable = "github.com/ryuvia/provider-terdut/internal/version.Version"
+
+// Environment with which programs are compiled for a platform: whatever decides about the bytes, besides the source and the version of Go, is
+// the same for everybody. Version control stamps are left out: they change with every commit, also when the program does not.
+func Environment(platform v1.Platform) []string {
+	return []string{
+		"CGO_ENABLED=0", "GOOS=" + platform.OS, "GOARCH=" + platform.Architecture, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOFLAGS=-trimpath -buildvcs=false -mod=readonly", "GOWORK=off",
+	}
+}
+
 // Binary compiles the package's program and returns its path: a static binary that does not depend on where it was compiled. Each source has
 // a folder of its own, so that two of them can be built, and run, at the same time.
 func (b *Builder) Binary(ctx context.Context, p Package) (string, error) {
@@ -38,10 +51,13 @@ func (b *Builder) Binary(ctx context.Context, p Package) (string, error) {
 	key := sha256.Sum256([]byte(source))
 	dir := filepath.Join(store, hex.EncodeToString(key[:8]))
 	out := filepath.Join(dir, p.Name)
-	// Version control stamps are left out: they change with every commit, also when the program does not.
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, "./"+p.Main)
+	ldflags := "-s -w"
+	if b.Version != "" {
+		ldflags += " -X " + versionVariable + "=" + b.Version
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags="+ldflags, "-o", out, "./"+p.Main)
 	cmd.Dir = b.Source
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+b.Platform.OS, "GOARCH="+b.Platform.Architecture)
+	cmd.Env = append(os.Environ(), Environment(b.Platform)...)
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("cannot compile %s: %w\n%s", p.Main, err, msg)
 	}
@@ -58,7 +74,8 @@ func (b *Builder) Runtime(ctx context.Context, p Package) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := fileHash(bin)
+	roots := certificates()
+	key, err := imageKey(bin, roots)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +86,7 @@ func (b *Builder) Runtime(ctx context.Context, p Package) (v1.Image, error) {
 		return cached(dir)
 	}
 
-	img, err := b.image(bin)
+	img, err := b.image(bin, roots)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +114,8 @@ func (b *Builder) Runtime(ctx context.Context, p Package) (v1.Image, error) {
 	return cached(dir)
 }
 
-// image of a binary. Its layer is computed when it is written somewhere, once.
-func (b *Builder) image(bin string) (v1.Image, error) {
+// image of a binary and of the certificates that it trusts. Its layer is computed when it is written somewhere, once.
+func (b *Builder) image(bin string, roots []byte) (v1.Image, error) {
 	img, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
 		OS: b.Platform.OS, Architecture: b.Platform.Architecture, Variant: b.Platform.Variant,
 		RootFS: v1.RootFS{Type: "layers"},
@@ -108,7 +125,7 @@ func (b *Builder) image(bin string) (v1.Image, error) {
 		return nil, fmt.Errorf("cannot set image config: %w", err)
 	}
 	pr, pw := io.Pipe()
-	go func() { pw.CloseWithError(writeTar(pw, bin)) }() // Always nil, see its documentation.
+	go func() { pw.CloseWithError(writeTar(pw, bin, roots)) }() // Always nil, see its documentation.
 	img, err = mutate.AppendLayers(img, stream.NewLayer(pr))
 	if err != nil {
 		return nil, fmt.Errorf("cannot add layer to image: %w", err)
@@ -116,8 +133,8 @@ func (b *Builder) image(bin string) (v1.Image, error) {
 	return img, nil
 }
 
-// writeTar writes the binary as the only file of a tar archive, with a fixed time and owner.
-func writeTar(w io.Writer, bin string) error {
+// writeTar writes the certificates and the binary as the only files of a tar archive, with a fixed time and owner.
+func writeTar(w io.Writer, bin string, roots []byte) error {
 	f, err := os.Open(bin)
 	if err != nil {
 		return fmt.Errorf("cannot open binary: %w", err)
@@ -129,11 +146,21 @@ func writeTar(w io.Writer, bin string) error {
 	}
 
 	tw := tar.NewWriter(w)
-	if err := tw.WriteHeader(&tar.Header{Name: filepath.Base(bin), Mode: 0o555, Size: info.Size(), ModTime: time.Unix(0, 0)}); err != nil {
-		return fmt.Errorf("cannot write layer: %w", err)
-	}
-	if _, err := io.Copy(tw, f); err != nil {
-		return fmt.Errorf("cannot write layer: %w", err)
+	for _, e := range []struct {
+		name string
+		mode int64
+		size int64
+		from io.Reader
+	}{
+		{name: certificatesFile, mode: 0o444, size: int64(len(roots)), from: bytes.NewReader(roots)},
+		{name: filepath.Base(bin), mode: 0o555, size: info.Size(), from: f},
+	} {
+		if err := tw.WriteHeader(&tar.Header{Name: e.name, Mode: e.mode, Size: e.size, ModTime: time.Unix(0, 0)}); err != nil {
+			return fmt.Errorf("cannot write layer: %w", err)
+		}
+		if _, err := io.Copy(tw, e.from); err != nil {
+			return fmt.Errorf("cannot write layer: %w", err)
+		}
 	}
 	if err := tw.Close(); err != nil {
 		return fmt.Errorf("cannot write layer: %w", err)
@@ -178,7 +205,8 @@ func prune(store string) {
 	}
 }
 
-func fileHash(path string) (string, error) {
+// imageKey names the image of a binary and certificates in the cache.
+func imageKey(path string, roots []byte) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("cannot open binary: %w", err)
@@ -188,5 +216,6 @@ func fileHash(path string) (string, error) {
 	if _, err := io.Copy(h, f); err != nil {
 		return "", fmt.Errorf("cannot hash binary: %w", err)
 	}
+	_, _ = h.Write(roots) // Never fails.
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

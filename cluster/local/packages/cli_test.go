@@ -47,8 +47,8 @@ func TestCLI(t *testing.T) {
 				t.Errorf("objects: -CLI, +Build:\n%s", diff)
 			}
 			for name, img := range map[string]v1.Image{"CLI": theirs, "Build": ours} {
-				if diff := cmp.Diff(markers(t, img), 1); diff != "" {
-					t.Errorf("%s: layers with a label: %s", name, diff)
+				if diff := cmp.Diff([]string{"base", "upbound"}, markers(t, img)); diff != "" {
+					t.Errorf("%s: labels of layers, for objects and examples: -want, +got:\n%s", name, diff)
 				}
 			}
 		})
@@ -59,23 +59,15 @@ func TestCLI(t *testing.T) {
 func buildWithCLI(ctx context.Context, t *testing.T, cli, root string, p images.Package) v1.Image {
 	t.Helper()
 	dir := t.TempDir()
+	objects, examples := filepath.Join(dir, "package"), filepath.Join(dir, "examples")
 	for _, i := range p.Include {
-		from, to := filepath.Join(root, p.Root, i), filepath.Join(dir, "package", i)
-		info, err := os.Stat(from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.IsDir() {
-			err = os.CopyFS(to, os.DirFS(from))
-		} else {
-			err = errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), copyFile(from, to))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		copyTo(t, filepath.Join(root, p.Root, i), filepath.Join(objects, i))
+	}
+	for _, e := range p.Examples {
+		copyTo(t, filepath.Join(root, e), filepath.Join(examples, e))
 	}
 	file := filepath.Join(dir, "out.xpkg")
-	cmd := exec.CommandContext(ctx, cli, "xpkg", "build", "--package-root="+filepath.Join(dir, "package"), "--package-file="+file)
+	cmd := exec.CommandContext(ctx, cli, "xpkg", "build", "--package-root="+objects, "--examples-root="+examples, "--package-file="+file)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("crossplane xpkg build: %v\n%s", err, out)
@@ -87,12 +79,26 @@ func buildWithCLI(ctx context.Context, t *testing.T, cli, root string, p images.
 	return img
 }
 
-func copyFile(from, to string) error {
+// copyTo copies a file, or a folder with everything in it.
+func copyTo(t *testing.T, from, to string) {
+	t.Helper()
+	info, err := os.Stat(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.IsDir() {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
 	data, err := os.ReadFile(from)
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	return os.WriteFile(to, data, 0o644)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, data, 0o644)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // contents lists the objects in a package: kind, version and name. The CLI normalises what else they hold.
@@ -129,8 +135,8 @@ func contents(t *testing.T, img v1.Image) map[metav1.TypeMeta][]string {
 	}
 }
 
-// markers counts the layers that a label marks as the package's.
-func markers(t *testing.T, img v1.Image) int {
+// markers that labels give to layers, in the order of the layers.
+func markers(t *testing.T, img v1.Image) []string {
 	t.Helper()
 	cfg, err := img.ConfigFile()
 	if err != nil {
@@ -140,15 +146,15 @@ func markers(t *testing.T, img v1.Image) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
+	var out []string
 	for _, l := range layers {
 		d, err := l.Digest()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cfg.Config.Labels["io.crossplane.xpkg:"+d.String()] == "base" {
-			n++
+		if m, ok := cfg.Config.Labels["io.crossplane.xpkg:"+d.String()]; ok {
+			out = append(out, m)
 		}
 	}
-	return n
+	return out
 }
