@@ -56,6 +56,10 @@ check: ## Format, vet, lint, tidy and generated files are clean
 package: ## Build provider, functions and configurations as .xpkg in _output/
 	$(GO) run ./cluster/images/cmd/package -o _output
 
+.PHONY: release
+release: ## Build all files of a release into _output/release/VERSION; REGISTRY=host/path when clusters pull from a mirror
+	$(GO) run ./cluster/release/cmd/release $(if $(REGISTRY),--registry=$(REGISTRY)) $(ARGS)
+
 .PHONY: help
 help: ## Show this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -26,11 +26,14 @@ import (
 // Repository is the public home of the packages. The Configuration packages depend on the others by names below it.
 const Repository = "ghcr.io/ryuvia"
 
-// How a package marks the layer that holds its metadata and objects, see the xpkg specification of Crossplane
-// (https://github.com/crossplane/crossplane/blob/main/contributing/specifications/xpkg.md), and the one that holds its examples, which is as
-// Crossplane's own CLI does it.
+// Annotation marks the layers of a package that hold more than files to run, see the xpkg specification of Crossplane
+// (https://github.com/crossplane/crossplane/blob/main/contributing/specifications/xpkg.md). An image's config has a label for each, with the
+// digest of the layer behind a colon, because files do not keep annotations.
+const Annotation = "io.crossplane.xpkg"
+
+// What Annotation says of the layer with a package's metadata and objects, and of the one with its examples, and what is in them. The second
+// is as Crossplane's own CLI does it.
 const (
-	annotation   = "io.crossplane.xpkg"
 	objectsMark  = "base"
 	objectsFile  = "package.yaml"
 	examplesMark = "upbound"
@@ -144,11 +147,11 @@ func addLayer(img v1.Image, labels map[string]string, file, mark string, content
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot compute digest of package layer: %w", err)
 	}
-	img, err = mutate.Append(img, mutate.Addendum{Layer: layer, Annotations: map[string]string{annotation: mark}})
+	img, err = mutate.Append(img, mutate.Addendum{Layer: layer, Annotations: map[string]string{Annotation: mark}})
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot add package layer: %w", err)
 	}
-	labels[annotation+":"+digest.String()] = mark
+	labels[Annotation+":"+digest.String()] = mark
 	return img, labels, nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"runtime"
 
 	"github.com/alecthomas/kong"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/ryuvia/provider-terdut/cluster/images"
 
@@ -35,11 +34,7 @@ func (c *CLI) Run() error {
 		}
 		b := &images.Builder{Source: c.Source, Cache: filepath.Join(c.Output, "cache"), Platform: *platform}
 		for _, p := range images.Packages() {
-			file := p.Name + ".xpkg"
-			if p.Main != "" {
-				file = fmt.Sprintf("%s-%s-%s.xpkg", p.Name, platform.OS, platform.Architecture)
-			}
-			if err := build(b, p, filepath.Join(c.Output, file)); err != nil {
+			if err := build(b, p, filepath.Join(c.Output, p.FileName(*platform))); err != nil {
 				return err
 			}
 		}
@@ -52,16 +47,8 @@ func build(b *images.Builder, p images.Package, file string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(file)
-	if err != nil {
-		return fmt.Errorf("cannot create package file: %w", err)
-	}
-	defer f.Close() // Closed below; this is for the error path.
-	if err := tarball.Write(nil, img, f); err != nil {
-		return fmt.Errorf("cannot write package %q: %w", p.Name, err)
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("cannot write package %q: %w", p.Name, err)
+	if err := images.Save(img, file); err != nil {
+		return err
 	}
 	d, err := img.Digest()
 	if err != nil {
