@@ -178,6 +178,16 @@ func TestBuild(t *testing.T) {
 	if diff := cmp.Diff(runtime.Version(), s.Predicate.BuildDefinition.InternalParameters.GoVersion); diff != "" {
 		t.Errorf("Go version in provenance.json: -want, +got:\n%s", diff)
 	}
+	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "releases.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, uri := range []string{s.Predicate.BuildDefinition.BuildType, s.Predicate.RunDetails.Builder.ID} {
+		_, anchor, _ := strings.Cut(uri, "docs/releases.md#")
+		if heading := "\n### " + strings.ReplaceAll(anchor, "-", " ") + "\n"; anchor == "" || !strings.Contains(strings.ToLower(string(docs)), heading) {
+			t.Errorf("provenance.json refers to %s, which docs/releases.md does not explain", uri)
+		}
+	}
 	for name, content := range files {
 		if strings.Contains(content, output) || strings.Contains(content, first) {
 			t.Errorf("%s holds a path of this machine", name)
