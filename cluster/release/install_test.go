@@ -13,8 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	pkgv1 "github.com/crossplane/crossplane/apis/v2/pkg/v1"
+	pkgv1beta1 "github.com/crossplane/crossplane/apis/v2/pkg/v1beta1"
 
 	"github.com/ryuvia/provider-terdut/cluster/images"
 )
@@ -87,6 +91,11 @@ func TestManifest(t *testing.T) {
 	}
 
 	for _, o := range objects {
+		if into := known(o); into != nil {
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, into, true); err != nil {
+				t.Errorf("%s %s is not what the package manager knows: %v", o.GetKind(), o.GetName(), err)
+			}
+		}
 		if o.GetKind() == "Provider" {
 			name, _, err := unstructured.NestedString(o.Object, "spec", "runtimeConfigRef", "name")
 			if !contains(objects, "DeploymentRuntimeConfig", name) {
@@ -162,11 +171,30 @@ func TestManifestMirror(t *testing.T) {
 		"matchImages":  []any{map[string]any{"type": "Prefix", "prefix": "ghcr.io/ryuvia/"}},
 		"rewriteImage": map[string]any{"prefix": "registry.example.org/mirror/"},
 	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(mirrored[i].Object, known(mirrored[i]), true); err != nil {
+		t.Errorf("the ImageConfig is not what the package manager knows: %v", err)
+	}
 	if diff := cmp.Diff(spec, mirrored[i].Object["spec"]); diff != "" {
 		t.Errorf("ImageConfig: -want, +got:\n%s", diff)
 	}
 	if first := slices.IndexFunc(mirrored, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Provider" }); first < i {
 		t.Error("the packages come before the ImageConfig that says where they are")
+	}
+}
+
+// known is an empty object of the package manager's API, or nil.
+func known(o *unstructured.Unstructured) any {
+	switch o.GroupVersionKind() {
+	case pkgv1.ProviderGroupVersionKind:
+		return &pkgv1.Provider{}
+	case pkgv1.FunctionGroupVersionKind:
+		return &pkgv1.Function{}
+	case pkgv1.ConfigurationGroupVersionKind:
+		return &pkgv1.Configuration{}
+	case pkgv1beta1.SchemeGroupVersion.WithKind("ImageConfig"):
+		return &pkgv1beta1.ImageConfig{}
+	default:
+		return nil
 	}
 }
 
