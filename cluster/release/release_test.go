@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/ryuvia/provider-terdut/cluster/images"
 
@@ -178,6 +179,7 @@ func TestBuild(t *testing.T) {
 	if diff := cmp.Diff(runtime.Version(), s.Predicate.BuildDefinition.InternalParameters.GoVersion); diff != "" {
 		t.Errorf("Go version in provenance.json: -want, +got:\n%s", diff)
 	}
+	checkHashes(t, dir)
 	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "releases.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -191,6 +193,35 @@ func TestBuild(t *testing.T) {
 	for name, content := range files {
 		if strings.Contains(content, output) || strings.Contains(content, first) {
 			t.Errorf("%s holds a path of this machine", name)
+		}
+	}
+}
+
+// checkHashes holds that each bill of materials is about the program that is in the package beside it.
+func checkHashes(t *testing.T, dir string) {
+	t.Helper()
+	for _, p := range []v1.Platform{amd64, arm64} {
+		pkg := filepath.Join(dir, small[0].FileName(p))
+		img, err := tarball.ImageFromPath(pkg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bin := filepath.Join(t.TempDir(), small[0].Name)
+		checkImage(t, img, bin)
+		sum, err := fileHash(bin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(bomFile(pkg))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := bom{}
+		if err := json.Unmarshal(raw, &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]hash{{Algorithm: "SHA-256", Content: sum}}, got.Metadata.Component.Hashes); diff != "" {
+			t.Errorf("hash in the bill of materials for %s: -want, +got:\n%s", p, diff)
 		}
 	}
 }
