@@ -90,8 +90,21 @@ func TestDatabaseCredential(t *testing.T) {
 			deployment: []mod{annotated(revision, "2")}, record: "1/s1/100", want: "UNKNOWN SecretAccessDenied: No.",
 		},
 		"NoPassword": {
-			reason: "A server that trusts, or a certificate.", spec: without("spec.database.passwordSecretRef"),
-			record: "", want: "TRUE NoCredential: The database is used without a Secret.",
+			reason: "A server that trusts, or a certificate: the template loses the password, and the check goes.", notReady: true,
+			spec: without("spec.database.passwordSecretRef"), record: "", want: "FALSE Waiting: What the spec does not ask for any more is deleted.",
+		},
+		"LessTemplate": {
+			reason: "The template only loses something. That is a change like any other.", check: rotated, notReady: true,
+			deployment: []mod{func(o map[string]any) {
+				container("env", append(wantEnv(), env("A", "1")...))(o)
+				annotated("terdut.ryuvia.com/pod-template", "of before")(o)
+				annotated("terdut.ryuvia.com/desired", "of before")(o)
+			}},
+			record: "2/s1/200", want: changed,
+		},
+		"TemplateUnmarked": {
+			reason: "Somebody has removed what the template was applied with. That is no change of it.", check: rotated,
+			deployment: []mod{annotated("terdut.ryuvia.com/pod-template", "")}, record: "1/s1/100", want: changed,
 		},
 		"OtherSecret": {
 			reason: "The template comes to name another Secret, of which nothing is known yet.",
@@ -156,7 +169,8 @@ func TestDatabaseCredentialFirst(t *testing.T) {
 			}
 			d := rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap()
 			m, _ := d["metadata"].(map[string]any)
-			if got := m["annotations"] != nil; got != tc.record {
+			annotations, _ := m["annotations"].(map[string]any)
+			if got := annotations["terdut.ryuvia.com/database-credential"] != nil; got != tc.record {
 				t.Errorf("\n%s\nrecorded: %t", tc.reason, got)
 			}
 		})

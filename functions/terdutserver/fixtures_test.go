@@ -68,7 +68,7 @@ func manifest(apiVersion, kind, name string, l, spec map[string]any, mods ...mod
 	return object(map[string]any{
 		"apiVersion": apiVersion, "kind": kind,
 		"metadata": map[string]any{"namespace": "ops", "name": name, "labels": l}, "spec": spec,
-	}, mods...)
+	}, append(mods, stamped)...)
 }
 
 // observed is a desired object as the API server holds it.
@@ -139,25 +139,6 @@ func wantDeployment(mods ...mod) *structpb.Struct {
 func rolledOut(obj map[string]any) {
 	with("status", map[string]any{"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1})(obj)
 	annotated("deployment.kubernetes.io/revision", "1")(obj)
-}
-
-// annotated has an annotation, or has not when it is empty.
-func annotated(name, value string) mod {
-	return func(obj map[string]any) {
-		m := obj["metadata"].(map[string]any)
-		a, _ := m["annotations"].(map[string]any)
-		if a == nil {
-			a = map[string]any{}
-			m["annotations"] = a
-		}
-		a[name] = value
-		if value == "" {
-			delete(a, name)
-		}
-		if len(a) == 0 {
-			delete(m, "annotations")
-		}
-	}
 }
 
 // owner adds the Bootstrap as an owner.

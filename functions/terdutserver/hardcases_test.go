@@ -111,34 +111,6 @@ func TestH44NothingIsForgotten(t *testing.T) {
 	}
 }
 
-// TestRemoved takes things out of the spec: they are not desired any more, and the rest is, in whatever order the spec lists it.
-func TestRemoved(t *testing.T) {
-	other := map[string]any{"name": "apps"}
-	for name, tc := range map[string]struct {
-		teams []any
-		gone  []string
-	}{
-		"Team":        {teams: []any{other}, gone: []string{team, policy, watchdog, integration}},
-		"AllTeams":    {teams: []any{}, gone: []string{team, policy, watchdog, integration}},
-		"Policy":      {teams: []any{object(wantTeamSpec(), without("escalation")).AsMap()}, gone: []string{policy}},
-		"Switch":      {teams: []any{object(wantTeamSpec(), with("deadmanSwitches", []any{})).AsMap()}, gone: []string{watchdog}},
-		"Integration": {teams: []any{object(wantTeamSpec(), without("integrations")).AsMap()}, gone: []string{integration}},
-		"Reordered":   {teams: []any{other, wantTeamSpec()}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			rsp := run(t, request(xr(with("spec.teams", tc.teams)), everything(), nil))
-			for resource, want := range everything() {
-				got := rsp.GetDesired().GetResources()[resource]
-				if gone := slices.Contains(tc.gone, resource); gone != (got == nil) {
-					t.Errorf("%s: want it gone: %t, desired: %t", resource, gone, got != nil)
-				} else if !gone && want.AsMap()["metadata"].(map[string]any)["name"] != got.GetResource().AsMap()["metadata"].(map[string]any)["name"] {
-					t.Errorf("%s is another object now", resource)
-				}
-			}
-		})
-	}
-}
-
 // TestH46ReadyTooEarly changes one thing of a Ready server at a time.
 func TestH46ReadyTooEarly(t *testing.T) {
 	stale := with("metadata.generation", 2)

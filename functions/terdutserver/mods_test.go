@@ -1,6 +1,9 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -88,4 +91,39 @@ func object(obj map[string]any, mods ...mod) *structpb.Struct {
 		panic(err) // A mistake in a fixture.
 	}
 	return s
+}
+
+// annotated has an annotation, or has not when it is empty.
+func annotated(name, value string) mod {
+	return func(obj map[string]any) {
+		m := obj["metadata"].(map[string]any)
+		a, _ := m["annotations"].(map[string]any)
+		if a == nil {
+			a = map[string]any{}
+			m["annotations"] = a
+		}
+		a[name] = value
+		if value == "" {
+			delete(a, name)
+		}
+		if len(a) == 0 {
+			delete(m, "annotations")
+		}
+	}
+}
+
+// stamped with hashes of what is desired.
+func stamped(obj map[string]any) {
+	hash := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			panic(err) // A mistake in a fixture.
+		}
+		h := sha256.Sum256(b)
+		return hex.EncodeToString(h[:16])
+	}
+	annotated("terdut.ryuvia.com/desired", hash([]any{obj["metadata"].(map[string]any)["labels"], obj["spec"]}))(obj)
+	if obj["kind"] == "Deployment" {
+		annotated("terdut.ryuvia.com/pod-template", hash(obj["spec"].(map[string]any)["template"]))(obj)
+	}
 }

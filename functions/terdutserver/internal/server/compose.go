@@ -56,8 +56,19 @@ func (s *server) isReady() bool {
 			return false
 		}
 	}
+	for name := range s.observed {
+		if s.going(name) {
+			return false
+		}
+	}
 	routed := s.spec.Networking.GatewayListener == nil || s.resources[resourceRoute].Ready
 	return s.database.ready && s.serverReady() && routed && s.bootstrapped() && s.missing == 0
+}
+
+// going tells whether a resource is there that the spec does not ask for any more. Crossplane deletes it after this pass.
+func (s *server) going(resource string) bool {
+	_, desired := s.resources[resource]
+	return s.observed[resource] != nil && !desired
 }
 
 // compose a resource, if it is there or may be made.
@@ -70,7 +81,10 @@ func (s *server) compose(name string, allowed bool, render func() (*structpb.Str
 	if err != nil || manifest == nil {
 		return err
 	}
-	holds := o != nil && o.Metadata.DeletionTimestamp == "" && holds(manifest, o.manifest)
+	if err := stamp(manifest); err != nil {
+		return err
+	}
+	holds := o != nil && o.Metadata.DeletionTimestamp == "" && holds(manifest, o)
 	s.holds[name] = holds
 	s.resources[name] = composite.Resource{Manifest: manifest, Ready: holds && ready(o)}
 	return nil

@@ -19,6 +19,7 @@ const (
 	messageStarting    = "The server is ready once all replicas run the current template and answer; the conditions of Deployment %q and its Pods say more."
 	messageNoBootstrap = "The provider gets its account shortly after the server answers."
 	messageNoTeams     = "Teams are made once the provider has its account."
+	messageGoing       = "What the spec does not ask for any more is deleted."
 	messageTeams       = "Teams, and then what is theirs, are made few at a time, so that Crossplane keeps listening; status.teams says which are ready."
 )
 
@@ -58,6 +59,9 @@ func (s *server) serverCondition() composite.Condition {
 			return composite.Condition{Type: ct, Status: corev1.ConditionFalse, Reason: reason, Message: message}
 		}
 		return composite.Waiting(ct, messageStarting, d.Metadata.Name)
+	}
+	if s.going(resourceRoute) {
+		return composite.Waiting(ct, messageGoing)
 	}
 	if s.spec.Networking.GatewayListener == nil || s.resources[resourceRoute].Ready {
 		return composite.Available(ct)
@@ -130,6 +134,11 @@ func (s *server) teamsCondition() composite.Condition {
 					Type: ct, Status: corev1.ConditionFalse, Reason: string(n.Reason), Message: who + " is not Synced; its own condition says why.",
 				}
 			}
+		}
+	}
+	for resource := range s.observed {
+		if isChild(resource) && s.going(resource) {
+			return composite.Waiting(ct, messageGoing)
 		}
 	}
 	switch {

@@ -130,15 +130,20 @@ func revisionOf(o *object) int64 {
 
 // record in a Deployment with which credential its replicas are started. What is there says so until the pod template changes: here, which
 // makes another revision, or by somebody else, who has made one.
-func (s *server) record(deployment *structpb.Struct) {
+func (s *server) record(deployment *structpb.Struct) error {
+	hash, err := digest(template(deployment))
+	if err != nil {
+		return err
+	}
+	annotate(deployment, annotationTemplate, hash)
 	w, said := startedWith{revision: 1}, false
 	if o := s.observed[resourceDeployment]; o != nil {
-		is := revisionOf(o)
+		is, was := revisionOf(o), o.Metadata.Annotations[annotationTemplate]
 		w, said = startedWithOf(o)
 		switch {
 		case said && w.revision > is:
 			// The Deployment's controller has not got to the last change.
-		case !within(template(deployment), template(o.manifest)):
+		case !within(template(deployment), template(o.manifest)), was != "" && was != hash:
 			w, said = startedWith{revision: is + 1}, false
 		case !said || w.revision < is && s.credential.version != "":
 			w, said = startedWith{revision: max(is, 1)}, false
@@ -147,12 +152,10 @@ func (s *server) record(deployment *structpb.Struct) {
 	if !said {
 		w.version = s.credential.version
 	}
-	if w.version == "" || s.credential.secret == "" {
-		return
+	if w.version != "" && s.credential.secret != "" {
+		annotate(deployment, annotationCredential, w.String())
 	}
-	deployment.GetFields()["metadata"].GetStructValue().GetFields()["annotations"] = structpb.NewStructValue(&structpb.Struct{
-		Fields: map[string]*structpb.Value{annotationCredential: structpb.NewStringValue(w.String())},
-	})
+	return nil
 }
 
 func template(deployment *structpb.Struct) *structpb.Value {
@@ -165,6 +168,8 @@ func (s *server) credentialCondition() composite.Condition {
 	c, d := s.credential, s.observed[resourceDeployment]
 	is := composite.Condition{Type: ct, Status: corev1.ConditionFalse}
 	switch {
+	case c.secret == "" && s.going(resourceCredential):
+		return composite.Waiting(ct, messageGoing)
 	case c.secret == "" && s.database.ready:
 		return composite.Condition{Type: ct, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonNoCredential, Message: "The database is used without a Secret."}
 	case !c.answered:

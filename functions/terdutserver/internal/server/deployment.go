@@ -91,8 +91,7 @@ func (s *server) renderDeployment() (*structpb.Struct, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.record(m)
-	return m, nil
+	return m, s.record(m)
 }
 
 func (s *server) image() string {

@@ -1,16 +1,68 @@
 package server
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// holds tells whether an observed object has everything that a manifest says of its labels and its spec. What defaults, other controllers
-// or people added is theirs.
-func holds(manifest, observed *structpb.Struct) bool {
-	labels := func(s *structpb.Struct) *structpb.Value {
-		return s.GetFields()["metadata"].GetStructValue().GetFields()["labels"]
+const (
+	// annotationDesired of a composed resource is a hash of the labels and the spec that it was last applied with. What a manifest leaves out
+	// that an earlier one had can be told by nothing else: the API server fills in fields, and others have theirs.
+	annotationDesired = "terdut.ryuvia.com/desired"
+	// annotationTemplate of the Deployment is the same of its pod template.
+	annotationTemplate = "terdut.ryuvia.com/pod-template"
+)
+
+// holds tells whether an observed object is what a manifest makes of it: it was applied with these labels and this spec, and still has
+// everything that they say. What defaults, other controllers or people added is theirs.
+func holds(manifest *structpb.Struct, o *object) bool {
+	return o.Metadata.Annotations[annotationDesired] == annotation(manifest, annotationDesired) &&
+		within(labelsOf(manifest), labelsOf(o.manifest)) && within(manifest.GetFields()["spec"], o.manifest.GetFields()["spec"])
+}
+
+// stamp a manifest with the hash of what it says.
+func stamp(manifest *structpb.Struct) error {
+	h, err := digest(structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{labelsOf(manifest), manifest.GetFields()["spec"]}}))
+	if err != nil {
+		return err
 	}
-	return within(labels(manifest), labels(observed)) && within(manifest.GetFields()["spec"], observed.GetFields()["spec"])
+	annotate(manifest, annotationDesired, h)
+	return nil
+}
+
+// digest of a value. The order of a list counts, also where items have names: Kubernetes takes over the order that was applied.
+func digest(v *structpb.Value) (string, error) {
+	b, err := json.Marshal(v.AsInterface())
+	if err != nil {
+		return "", fmt.Errorf("cannot encode what is desired: %w", err)
+	}
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:16]), nil
+}
+
+// annotate a manifest.
+func annotate(manifest *structpb.Struct, name, value string) {
+	metadata := manifest.GetFields()["metadata"].GetStructValue().GetFields()
+	all := metadata["annotations"].GetStructValue().GetFields()
+	if all == nil {
+		all = map[string]*structpb.Value{}
+	}
+	all[name] = structpb.NewStringValue(value)
+	metadata["annotations"] = structpb.NewStructValue(&structpb.Struct{Fields: all})
+}
+
+// annotation of a manifest, empty when it has none of the name.
+func annotation(manifest *structpb.Struct, name string) string {
+	metadata := manifest.GetFields()["metadata"].GetStructValue().GetFields()
+	return metadata["annotations"].GetStructValue().GetFields()[name].GetStringValue()
+}
+
+func labelsOf(manifest *structpb.Struct) *structpb.Value {
+	return manifest.GetFields()["metadata"].GetStructValue().GetFields()["labels"]
 }
 
 // within tells whether a desired value is contained in an observed one: each field of an object, and each item of a list. Items that have
