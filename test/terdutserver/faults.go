@@ -50,6 +50,8 @@ type Modes struct {
 	PrefixSearch bool `json:"prefix_search,omitempty"`
 	// FoldNames stores names of teams, switches and integrations trimmed and in lower case.
 	FoldNames bool `json:"fold_names,omitempty"`
+	// FoldMatchers stores matchers in their canonical form.
+	FoldMatchers bool `json:"fold_matchers,omitempty"`
 }
 
 // Inject a fault. What is returned takes it back.

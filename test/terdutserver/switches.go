@@ -37,6 +37,9 @@ func (c *call) switchIn(team int64) (Switch, error) {
 	if v.Name == "" {
 		v.Name = canonical
 	}
+	if c.modes.FoldMatchers {
+		v.Matcher = canonical
+	}
 	return v, nil
 }
 

@@ -69,10 +69,6 @@ func TestH36Values(t *testing.T) {
 		change(w, p, func(o *v1alpha1.EscalationPolicy) { o.Spec.ForProvider.Levels[1].Timeout = d })
 		w.settle(s, p)
 	}
-	change(w, s, func(o *v1alpha1.DeadmanSwitch) {
-		o.Spec.ForProvider.Matcher = "alertname=Watchdog,cluster=prod"
-	})
-	w.settle(s)
 	if sent := w.wire.sent(); len(sent) > 0 {
 		t.Errorf("another spelling was written: %v", sent)
 	}

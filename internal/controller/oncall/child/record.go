@@ -35,6 +35,9 @@ type Record struct {
 	// Name and Detail are what was asked for.
 	Name   string `json:"name,omitempty"`
 	Detail string `json:"detail,omitempty"`
+	// Told is what the server was told last and keeps in another form, and Kept is that form.
+	Told []string `json:"told,omitempty"`
+	Kept []string `json:"kept,omitempty"`
 }
 
 // RecordOf returns a child's record, or nil when it has none.

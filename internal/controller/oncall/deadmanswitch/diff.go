@@ -38,10 +38,7 @@ func item(id int64, p terdut.DeadmanSwitchParameters) child.Item {
 	}
 }
 
-// same is true when a switch is what the server would make of the parameters: matchers are compared by meaning, durations by length.
-func same(want, is terdut.DeadmanSwitchParameters) bool {
-	name := child.SameName(nameOf(want), is.Name) ||
-		(want.Name == "" && terdut.CanonicalMatcher(is.Name) == terdut.CanonicalMatcher(want.Matcher))
-	return name && terdut.CanonicalMatcher(want.Matcher) == terdut.CanonicalMatcher(is.Matcher) &&
-		want.Timeout == is.Timeout && want.Severity == is.Severity
+// told is what of a switch's parameters a server may keep in another form: name, matcher and severity.
+func told(p terdut.DeadmanSwitchParameters) []string {
+	return []string{nameOf(p), p.Matcher, p.Severity}
 }

@@ -55,7 +55,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.DeadmanSwitch) (man
 	}
 	is := byID(all, e.id)
 	project(mg, e.team, is)
-	if !same(want, is.DeadmanSwitchParameters) {
+	if want.Timeout != is.Timeout || !child.Keeps(mg, e.team, told(want), told(is.DeadmanSwitchParameters)) {
 		return child.Differs, nil
 	}
 	e.InSync(mg)
@@ -125,6 +125,8 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.DeadmanSwitch) (mana
 		child.Failed(ctx, e.kube, mg, first, err)
 		return managed.ExternalCreation{}, e.Fail(mg, err)
 	}
+	// Best effort: without it the server is told once more.
+	_ = child.Tell(ctx, e.kube, mg, e.team, nameOf(want), told(want), told(s.DeadmanSwitchParameters))
 	meta.SetExternalName(mg, fmt.Sprint(s.ID))
 	return managed.ExternalCreation{}, nil
 }
@@ -134,15 +136,32 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.DeadmanSwitch) (mana
 	if e.team.Leaving {
 		return managed.ExternalUpdate{}, e.leave(ctx, mg)
 	}
-	want, err := desired(mg.Spec.ForProvider)
-	if err == nil {
-		err = e.team.Client.UpdateDeadmanSwitch(ctx, e.team.ID, e.id, want)
-	}
-	if err != nil {
+	if err := e.update(ctx, mg); err != nil {
 		return managed.ExternalUpdate{}, e.Fail(mg, err)
 	}
 	e.InSync(mg)
 	return managed.ExternalUpdate{}, nil
+}
+
+// update the switch, and look at what the server has made of it.
+func (e *external) update(ctx context.Context, mg *v1alpha1.DeadmanSwitch) error {
+	want, err := desired(mg.Spec.ForProvider)
+	if err != nil {
+		return err
+	}
+	if err := e.team.Client.UpdateDeadmanSwitch(ctx, e.team.ID, e.id, want); err != nil {
+		return err
+	}
+	all, err := e.team.Client.DeadmanSwitches(ctx, e.team.ID)
+	if err != nil {
+		return err
+	}
+	is := byID(all, e.id)
+	if is == nil {
+		return nil // The next observation says so.
+	}
+	project(mg, e.team, is)
+	return child.Tell(ctx, e.kube, mg, e.team, nameOf(want), told(want), told(is.DeadmanSwitchParameters))
 }
 
 func (e *external) leave(ctx context.Context, mg *v1alpha1.DeadmanSwitch) error {

@@ -80,7 +80,7 @@ func (e *external) judge(mg *v1alpha1.Integration, s *secret) managed.ExternalOb
 		// Nobody was ever given its webhook, or it is of another kind: it is replaced.
 		e.Creating(mg)
 		return child.Absent
-	case !child.SameName(nameOf(mg), e.is.Name):
+	case !child.Keeps(mg, e.team, []string{nameOf(mg)}, []string{e.is.Name}):
 		return child.Differs
 	}
 	e.InSync(mg)
@@ -146,6 +146,8 @@ func (e *external) create(ctx context.Context, mg *v1alpha1.Integration) error {
 	if err := e.fill(ctx, reserved, n); err != nil {
 		return err
 	}
+	// Best effort: without it the server is told once more.
+	_ = child.Tell(ctx, e.kube, mg, e.team, want.Name, []string{want.Name}, []string{n.Name})
 	meta.SetExternalName(mg, fmt.Sprint(n.ID))
 	return nil
 }
@@ -174,11 +176,29 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.Integration) (manage
 		}
 		return managed.ExternalUpdate{}, e.failed(mg, err)
 	}
-	if err := e.team.Client.RenameIntegration(ctx, e.team.ID, e.is.ID, nameOf(mg)); err != nil {
+	if err := e.rename(ctx, mg); err != nil {
 		return managed.ExternalUpdate{}, e.Fail(mg, err)
 	}
 	e.InSync(mg)
 	return managed.ExternalUpdate{}, nil
+}
+
+// rename the integration, and look at what the server has made of the name.
+func (e *external) rename(ctx context.Context, mg *v1alpha1.Integration) error {
+	name := nameOf(mg)
+	if err := e.team.Client.RenameIntegration(ctx, e.team.ID, e.is.ID, name); err != nil {
+		return err
+	}
+	all, err := e.team.Client.Integrations(ctx, e.team.ID)
+	if err != nil {
+		return err
+	}
+	is := byID(all, e.is.ID)
+	if is == nil {
+		return nil // The next observation says so.
+	}
+	project(mg, e.team, is)
+	return child.Tell(ctx, e.kube, mg, e.team, name, []string{name}, []string{is.Name})
 }
 
 // Delete the integration that was observed. The Secret goes with the object that controls it.
