@@ -50,6 +50,7 @@ func TestTerdutServer(t *testing.T) {
 	}
 	webhook(t, ns, "platform-webhook", endpoint)
 	webhook(t, shop, "shop-webhook", endpoint)
+	printedCommands(t, ns, shop, server)
 
 	st := onServerSide(t, ns, "terdut")
 	ids := teamIDs(st)

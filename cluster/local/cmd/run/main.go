@@ -137,15 +137,15 @@ Log in to the database with what an application gets (the password is read from 
 `, took.Seconds(), p.Plane.Kubeconfig, kubectl, tenant.namespace, tenant.name, terdutServer.namespace, terdutServer.name,
 		secretContract.namespace, ca, tenant.namespace, db.status("secretRef", "name"))
 	fmt.Printf(`List the teams on the on-call server (its name in the cluster leads there through a proxy; the provider's key is read and not shown):
-  curl -sS -x %s -H "Authorization: Bearer $(kubectl -n %s get secret %s -o go-template='{{.data.token | base64decode}}')" %s/api/teams
+  %s
 
 See where alerts of each team are sent to:
-  kubectl -n %s get secret platform-webhook -o go-template='{{.data.url | base64decode}}{{"\n"}}'
-  kubectl -n %s get secret shop-webhook -o go-template='{{.data.url | base64decode}}{{"\n"}}'
+  %s
+  %s
 
 Logs are in %s. Ctrl-C stops everything.
-`, p.Servers.ProxyURL(), local.SystemNamespace, server.status("credentialsSecretRef", "name"), server.status("endpoint"),
-		terdutServer.namespace, foreignTeam.namespace, p.Plane.Logs)
+`, p.ListTeams(server.status("credentialsSecretRef", "name"), server.status("endpoint")),
+		product.ShowWebhook(terdutServer.namespace, "platform-webhook"), product.ShowWebhook(foreignTeam.namespace, "shop-webhook"), p.Plane.Logs)
 	return ctx.Err()
 }
 
