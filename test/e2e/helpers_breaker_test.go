@@ -28,6 +28,8 @@ type breaker struct {
 	left   float64
 	at     time.Time
 	lowest float64
+	// spent since the last rest.
+	spent int
 
 	last map[string]*unstructured.Unstructured
 	// What tokens went to, by kind and by what has changed.
@@ -91,6 +93,10 @@ const enough = 65
 // rested waits until Crossplane would bear another change: a person does not make one in the second in which the last has come about.
 func (b *breaker) rested(t *testing.T) {
 	t.Helper()
+	b.mu.Lock()
+	t.Logf("%d of Crossplane's tokens were spent", b.spent)
+	b.spent = 0
+	b.mu.Unlock()
 	eventually(t, "Crossplane to bear another change", func(context.Context) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -122,6 +128,7 @@ func (b *breaker) add(event string, u *unstructured.Unstructured) {
 	// An update is two: Crossplane looks at the object of before, too.
 	n := map[string]int{"ADDED": 1, "MODIFIED": 2, "DELETED": 1}[event]
 	b.left -= float64(n)
+	b.spent += n
 	b.lowest = min(b.lowest, b.left)
 	b.kinds[u.GetKind()] += n
 	what := []string{event}
