@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,139 +16,134 @@ import (
 const (
 	namespaceContracts = "bench-contracts"
 	namespaceShared    = "bench-shared"
-	namespaceRules     = "bench-rules"
 	// contractKey is the key of the Secrets that contracts ask for.
 	contractKey = "password"
-	// rulesOf a contract where evaluation itself is measured.
-	rulesOf = 20
+	// sharedBy says how many contracts share one Secret: all of them by this.
+	sharedBy = 4
+	// changesOfOne is how often the Secret that contracts share is changed.
+	changesOfOne = 4
 	// pace of changes where each is to be seen by itself.
 	pace = 250 * time.Millisecond
+
+	// Verdicts, as Satisfied has them.
+	passed = string(corev1.ConditionTrue)
+	failed = string(corev1.ConditionFalse)
 )
 
+// values that lead to a verdict.
+var values = map[string]string{passed: "long enough", failed: "x"}
+
 // contracts measures how soon a change of a Secret reaches the contracts that are about it: from the answer to the write until the
-// composite says so. Secrets of their own are changed one after the other and all at once, and then one that many contracts share.
+// composite says so. Secrets of their own are changed one after the other and all at once, and then one that many contracts share. Beside
+// that stands what any composites would need.
 func (b *bench) contracts(ctx context.Context) error {
 	if err := b.contractsOn(ctx, namespaceContracts, b.Contracts, b.Contracts); err != nil {
 		return err
 	}
-	if err := b.contractsOn(ctx, namespaceShared, b.Contracts/4, 1); err != nil {
+	if err := b.contractsOn(ctx, namespaceShared, max(1, b.Contracts/sharedBy), 1); err != nil {
 		return err
 	}
-	return b.rules(ctx)
+	return b.floor(ctx)
 }
 
 func (b *bench) contractsOn(ctx context.Context, ns string, contracts, secrets int) error {
 	progressf("Applying %d contracts on %d Secrets.", contracts, secrets)
+	start := time.Now()
 	w, err := b.applyContracts(ctx, ns, contracts, secrets, func(i int) *unstructured.Unstructured { return newContract(ns, i, i%secrets, 1) })
 	if err != nil {
 		return err
 	}
 	defer w.stop()
+	if err := w.wait(ctx, contracts); err != nil {
+		return err
+	}
 	what := fmt.Sprintf("%d contracts on %d Secrets", contracts, secrets)
+	b.table.rowf(what+": from apply until all have a verdict", "%s", seconds(time.Since(start)))
+	progressf("Waiting until nothing changes.")
+	if err := b.calm(ctx, w); err != nil {
+		return err
+	}
 	if secrets == 1 {
-		return b.change(ctx, w, what, contracts, secrets, "long enough", "True", 0)
+		return b.change(ctx, w, what, contracts, secrets, changesOfOne, 0)
 	}
-	if err := b.change(ctx, w, what+fmt.Sprintf(", a change each %d ms", pace.Milliseconds()), contracts, secrets, "long enough", "True", pace); err != nil {
+	if err := b.change(ctx, w, what+fmt.Sprintf(", a change each %d ms", pace.Milliseconds()), contracts, secrets, 1, pace); err != nil {
 		return err
 	}
-	return b.change(ctx, w, what+", all changed at once", contracts, secrets, "x", "False", 0)
+	return b.change(ctx, w, what+", all changed at once", contracts, secrets, 1, 0)
 }
 
-// rules measures what it takes to evaluate many rules of many contracts.
-func (b *bench) rules(ctx context.Context) error {
-	progressf("Applying %d contracts with %d rules each.", b.Rules, rulesOf)
-	before, err := b.providerMetrics(ctx)
-	if err != nil {
-		return err
-	}
-	start := time.Now()
-	w, err := b.applyContracts(ctx, namespaceRules, b.Rules, 1, func(i int) *unstructured.Unstructured { return newContract(namespaceRules, i, 0, rulesOf) })
-	if err != nil {
-		return err
-	}
-	defer w.stop()
-	b.table.rowf(fmt.Sprintf("%d contracts with %d rules each, from apply until all are at rest", b.Rules, rulesOf), "%s", seconds(time.Since(start)))
-	after, err := b.providerMetrics(ctx)
-	if err != nil {
-		return err
-	}
-	n, took := after.histogram(checkDuration)
-	n0, took0 := before.histogram(checkDuration)
-	b.table.rowf("  evaluations, and the mean time of one with what it reads", "%.0f, %.1f ms", n-n0, 1000*(took-took0)/max(1, n-n0))
-	is, err := b.resident(ctx)
-	if err != nil {
-		return err
-	}
-	b.table.rowf("  resident memory of the provider", "%.0f MiB", is)
-	return nil
-}
-
-// checkDuration is the provider's own metric of evaluations.
-const checkDuration = "secret_contract_check_duration_seconds"
-
-// applyContracts and wait until each has a verdict, which is that its Secret fails it, and nothing changes any more.
+// applyContracts whose Secrets fail them.
 func (b *bench) applyContracts(ctx context.Context, ns string, contracts, secrets int, contract func(i int) *unstructured.Unstructured) (*verdicts, error) {
 	if err := b.namespace(ctx, ns); err != nil {
 		return nil, err
 	}
 	w := b.verdicts(ctx, ns)
+	w.expect(failed)
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for i := range secrets {
-		g.Go(func() error { return b.p.Client.Create(gctx, contractSecret(ns, i, "x")) })
+		g.Go(func() error { return b.p.Client.Create(gctx, contractSecret(ns, i, values[failed])) })
 	}
 	for i := range contracts {
 		g.Go(func() error { return b.p.Client.Create(gctx, contract(i)) })
 	}
-	err := g.Wait()
-	if err == nil {
-		err = w.wait(ctx, contracts, "False")
-	}
-	if err == nil {
-		progressf("Waiting until nothing changes.")
-		err = b.calm(ctx, w)
-	}
-	if err != nil {
+	if err := g.Wait(); err != nil {
 		w.stop()
 		return nil, fmt.Errorf("cannot apply contracts: %w", err)
 	}
 	return w, nil
 }
 
-// change all Secrets and wait until the contracts say so.
-func (b *bench) change(ctx context.Context, w *verdicts, what string, contracts, secrets int, value, status string, pace time.Duration) error {
-	progressf("Changing %d Secrets.", secrets)
-	before, err := b.checkPasses(ctx)
+// change all Secrets some times, each time when the contracts have said so of the one before.
+func (b *bench) change(ctx context.Context, w *verdicts, what string, contracts, secrets, times int, pace time.Duration) error {
+	evaluations, err := b.checkPasses(ctx)
 	if err != nil {
 		return err
 	}
-	w.reset()
-	writes := w.count()
-	next := time.Now()
-	for i := range secrets {
-		time.Sleep(time.Until(next))
-		next = next.Add(pace)
-		if err := b.p.Client.Update(ctx, contractSecret(w.namespace, i, value)); err != nil {
-			return fmt.Errorf("cannot change Secret: %w", err)
+	before, err := b.costOf(ctx, "secretcontracts", "secretchecks", "secrets", "events")
+	if err != nil {
+		return err
+	}
+	writes, back := w.count()
+	var took []time.Duration
+	for range times {
+		verdict := passed
+		if w.want == passed {
+			verdict = failed
 		}
-		w.changed(i, time.Now())
+		progressf("Changing %d Secrets.", secrets)
+		w.expect(verdict)
+		next := time.Now()
+		for i := range secrets {
+			time.Sleep(time.Until(next))
+			next = next.Add(pace)
+			if err := b.p.Client.Update(ctx, contractSecret(w.namespace, i, values[verdict])); err != nil {
+				return fmt.Errorf("cannot change Secret: %w", err)
+			}
+			w.changed(i, time.Now())
+		}
+		if err := w.wait(ctx, contracts); err != nil {
+			return err
+		}
+		took = append(took, w.latencies(secrets)...)
+		if err := b.calm(ctx, w); err != nil {
+			return err
+		}
 	}
-	if err := w.wait(ctx, contracts, status); err != nil {
-		return err
-	}
-	took := w.latencies(secrets)
-	if err := b.calm(ctx, w); err != nil {
-		return err
-	}
-	after, err := b.checkPasses(ctx)
+	after, err := b.costOf(ctx, "secretcontracts", "secretchecks", "secrets", "events")
 	if err != nil {
 		return err
 	}
-	slices.Sort(took)
-	b.table.rowf(what+": from a Secret's change to the contract's verdict, p50 / p95 / max", "%d / %d / %d ms",
-		took[len(took)/2].Milliseconds(), took[len(took)*95/100].Milliseconds(), took[len(took)-1].Milliseconds())
-	b.table.rowf("  evaluations per contract meanwhile, polls included", "%.1f", float64(after-before)/float64(contracts))
-	b.table.rowf("  writes of each contract per change", "%.1f", float64(w.count()-writes)/float64(contracts))
+	now, err := b.checkPasses(ctx)
+	if err != nil {
+		return err
+	}
+	writesNow, backNow := w.count()
+	n := float64(contracts * times)
+	b.table.rowf(what+": from a Secret's change to the contract's verdict, p50 / p95 / max", "%s", spread(took))
+	b.table.rowf("  evaluations per contract meanwhile, polls included", "%.1f", float64(now-evaluations)/n)
+	b.table.rowf("  writes of each contract per change; how many of them went back on a verdict", "%.1f; %d", float64(writesNow-writes)/n, backNow-back)
+	b.table.rowf("  asked of the API server per contract and change, until all is at rest", "%s", after.since(before, contracts*times))
 	return nil
 }
 

@@ -211,8 +211,8 @@ func (b *bench) creationEvents(ctx context.Context) error {
 		kinds = append(kinds, fmt.Sprintf("%s %d", gvk.Kind, events[gvk.Kind][b.Singles/2]))
 	}
 	b.table.rowf(fmt.Sprintf("watch events of one Tenant until Ready, median of %d", b.Singles), "%s", strings.Join(kinds, ", "))
-	b.table.rowf("  tokens of Crossplane's circuit breaker that they take, of 100", "%s", spread(created))
-	b.table.rowf("  tokens that two changes of its spec take", "%s", spread(changed))
+	b.table.rowf("  tokens of Crossplane's circuit breaker that they take, of 100", "%s", between(created))
+	b.table.rowf("  tokens that two changes of its spec take", "%s", between(changed))
 	return nil
 }
 
@@ -265,7 +265,7 @@ func (b *bench) changeTwice(ctx context.Context, name string) error {
 	return nil
 }
 
-func spread(n []int) string {
+func between(n []int) string {
 	slices.Sort(n)
 	return fmt.Sprintf("%d (%d to %d)", n[len(n)/2], n[0], n[len(n)-1])
 }

@@ -34,10 +34,10 @@ import (
 )
 
 type cli struct {
-	Parts     []string      `name:"part" enum:"function,events,singles,contracts,servers,tenants,rest,idle" default:"function,events,singles,contracts,servers,tenants,rest,idle" help:"What to measure, in this order: ${enum}."`
+	Parts     []string      `name:"part" enum:"function,events,singles,contracts,rules,servers,tenants,rest,idle" default:"function,events,singles,contracts,rules,servers,tenants,rest,idle" help:"What to measure, in this order: ${enum}."`
 	Tenants   int           `default:"200" help:"How many Tenants are applied and deleted at once."`
 	Idle      int           `default:"1000" help:"How many PGDatabases there are when the provider is measured idle, those of Tenants included."`
-	Contracts int           `default:"200" help:"How many SecretContracts there are on as many Secrets; a quarter of them on one."`
+	Contracts int           `default:"200" help:"How many SecretContracts there are on as many Secrets; a quarter of them on one, and as many composites that only show a value."`
 	Rules     int           `default:"1000" help:"How many SecretContracts with twenty rules there are when evaluation is measured."`
 	Servers   int           `default:"20" help:"How many TerdutServers are applied and deleted at once."`
 	Teams     int           `default:"5" help:"How many teams each TerdutServer has, with five children each."`
@@ -133,7 +133,7 @@ func (b *bench) onPlane(ctx context.Context, dir string) error {
 		name    string
 		measure func(context.Context) error
 	}{
-		{"events", b.creationEvents}, {"singles", b.singleTenants}, {"contracts", b.contracts}, {"servers", b.onCallServers},
+		{"events", b.creationEvents}, {"singles", b.singleTenants}, {"contracts", b.contracts}, {"rules", b.rules}, {"servers", b.onCallServers},
 		{"tenants", b.manyTenants}, {"rest", b.atRest}, {"idle", b.idle},
 	} {
 		if !slices.Contains(b.Parts, part.name) {

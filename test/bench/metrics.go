@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 
@@ -40,6 +41,28 @@ func (m metrics) histogram(name string) (n, sum float64) {
 		sum += s.GetHistogram().GetSampleSum()
 	}
 	return n, sum
+}
+
+// quantile returns the bound below which a share of the observations of a histogram without labels are, of those that another reading did not
+// have yet.
+func (m metrics) quantile(before metrics, name string, share float64) float64 {
+	n, _ := m.histogram(name)
+	n0, _ := before.histogram(name)
+	was := map[float64]uint64{}
+	for _, s := range before[name].GetMetric() {
+		for _, b := range s.GetHistogram().GetBucket() {
+			was[b.GetUpperBound()] += b.GetCumulativeCount()
+		}
+	}
+	bound := math.Inf(1)
+	for _, s := range m[name].GetMetric() {
+		for _, b := range s.GetHistogram().GetBucket() {
+			if float64(b.GetCumulativeCount()-was[b.GetUpperBound()]) >= share*(n-n0) {
+				bound = min(bound, b.GetUpperBound())
+			}
+		}
+	}
+	return bound
 }
 
 func all(map[string]string) bool { return true }

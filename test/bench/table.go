@@ -47,6 +47,12 @@ func median(d []time.Duration) time.Duration {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
+// spread of some durations, of which there is at least one: their median, their 95th percentile and the longest.
+func spread(d []time.Duration) string {
+	s := slices.Sorted(slices.Values(d))
+	return fmt.Sprintf("%d / %d / %d ms", s[len(s)/2].Milliseconds(), s[len(s)*95/100].Milliseconds(), s[len(s)-1].Milliseconds())
+}
+
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
 // per is a count per unit, readable also when there were no units.

@@ -17,13 +17,17 @@ import (
 type verdicts struct {
 	namespace string
 	stop      context.CancelFunc
+	news      chan struct{}
 
 	mu     sync.Mutex
 	writes int
-	news   chan struct{}
 	is     map[string]string
-	since  map[string]time.Time
-	at     map[int]time.Time
+	// want is the verdict that is waited for, since when each contract first had it, and back how often one had another again.
+	want  string
+	since map[string]time.Time
+	back  int
+	// at is when each Secret was changed.
+	at map[int]time.Time
 }
 
 func (b *bench) verdicts(ctx context.Context, ns string) *verdicts {
@@ -59,8 +63,13 @@ func (v *verdicts) note(u *unstructured.Unstructured, now time.Time) {
 		if !ok || m["type"] != string(secretsv1alpha1.TypeSatisfied) {
 			continue
 		}
-		if s := fmt.Sprint(m["status"]); v.is[u.GetName()] != s {
-			v.is[u.GetName()], v.since[u.GetName()] = s, now
+		name, was, is := u.GetName(), v.is[u.GetName()], fmt.Sprint(m["status"])
+		v.is[name] = is
+		switch {
+		case is == v.want && v.since[name].IsZero():
+			v.since[name] = now
+		case is != was && was == v.want:
+			v.back++
 		}
 	}
 	select {
@@ -69,26 +78,37 @@ func (v *verdicts) note(u *unstructured.Unstructured, now time.Time) {
 	}
 }
 
-// wait until so many contracts have a verdict.
-func (v *verdicts) wait(ctx context.Context, n int, status string) error {
+// wait until so many contracts have the verdict that is wanted.
+func (v *verdicts) wait(ctx context.Context, n int) error {
+	said := time.Now()
 	for {
-		v.mu.Lock()
-		have := 0
-		for _, s := range v.is {
-			if s == status {
-				have++
-			}
-		}
-		v.mu.Unlock()
+		have := v.have()
 		if have >= n {
 			return nil
 		}
+		if time.Since(said) > progressEvery {
+			said = time.Now()
+			progressf("  %d of %d contracts are %s", have, n, v.want)
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d of %d contracts are %s: %w", have, n, status, ctx.Err())
+			return fmt.Errorf("%d of %d contracts are %s: %w", have, n, v.want, ctx.Err())
 		case <-v.news:
 		}
 	}
+}
+
+// have counts the contracts that have the verdict that is wanted.
+func (v *verdicts) have() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	have := 0
+	for _, s := range v.is {
+		if s == v.want {
+			have++
+		}
+	}
+	return have
 }
 
 // calm waits until no contract has been written for a while.
@@ -104,10 +124,11 @@ func (b *bench) calm(ctx context.Context, v *verdicts) error {
 	}
 }
 
-func (v *verdicts) reset() {
+// expect a verdict from now on.
+func (v *verdicts) expect(want string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.since = map[string]time.Time{}
+	v.want, v.since = want, map[string]time.Time{}
 }
 
 func (v *verdicts) changed(secret int, at time.Time) {
@@ -116,10 +137,11 @@ func (v *verdicts) changed(secret int, at time.Time) {
 	v.at[secret] = at
 }
 
-func (v *verdicts) count() int {
+// count returns how often a contract was written, and how often one went back on its verdict.
+func (v *verdicts) count() (writes, back int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.writes
+	return v.writes, v.back
 }
 
 // latencies from the change of each contract's Secret to its verdict.
