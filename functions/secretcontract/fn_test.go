@@ -211,6 +211,11 @@ func TestAnswers(t *testing.T) {
 			if r := rsp.GetDesired().GetComposite().GetReady(); r != tc.ready {
 				t.Errorf("\n%s\nready: got %s, want %s", tc.reason, r, tc.ready)
 			}
+			// Crossplane writes an event in each pass for a composed resource that is not ready: an answer is one, also when it is no.
+			answer := map[bool]fnv1.Ready{true: fnv1.Ready_READY_TRUE, false: fnv1.Ready_READY_FALSE}[tc.observed > 0]
+			if r := rsp.GetDesired().GetResources()["check"].GetReady(); r != answer {
+				t.Errorf("\n%s\nSecretCheck ready: got %s, want %s", tc.reason, r, answer)
+			}
 			if d := rsp.GetMeta().GetTtl().AsDuration(); d != tc.ttl {
 				t.Errorf("\n%s\nTTL: got %s, want %s", tc.reason, d, tc.ttl)
 			}

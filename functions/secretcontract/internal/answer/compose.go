@@ -76,7 +76,9 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	}
 	satisfied := answered && c.Status.GetCondition(secretsv1alpha1.TypeSatisfied).Status == corev1.ConditionTrue
 	out := &composite.Composition{
-		Resources: map[string]composite.Resource{ResourceCheck: {Manifest: manifest, Ready: satisfied}},
+		// Of a composed resource that is not ready Crossplane writes an event in each pass. A check has done its work when it has answered: that
+		// the answer is no is told by the verdict, which alone decides about the contract.
+		Resources: map[string]composite.Resource{ResourceCheck: {Manifest: manifest, Ready: answered}},
 		Ready:     satisfied && provisioned.Status == corev1.ConditionTrue,
 	}
 	maps.Copy(out.Resources, resources)
