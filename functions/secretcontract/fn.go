@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// ttlWaiting is how soon Crossplane asks again while there is no answer. Watches are faster, but stop for a while when too much happens
-	// at once.
+	// ttlWaiting is how soon Crossplane asks again while there is no answer, or not all of it is shown. Watches are faster, but stop for a
+	// while when too much happens at once.
 	ttlWaiting = 5 * time.Second
 	// ttlViolated is how soon Crossplane asks again when the answer is no: contracts may stay violated for days.
 	ttlViolated = time.Minute
@@ -45,7 +45,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	for name, r := range req.GetObserved().GetResources() {
 		observed[name] = r.GetResource()
 	}
-	c, answered, err := answer.Compose(xr, observed)
+	c, shown, err := answer.Compose(xr, observed)
 	if err != nil {
 		response.Fatal(rsp, fmt.Errorf("cannot compose contract: %w", err))
 		return rsp, nil
@@ -58,12 +58,12 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	rsp.Desired = desired
 	c.SetConditions(rsp)
 	switch {
-	case !answered, composite.Paused(xr):
+	case !shown, composite.Paused(xr):
 	case c.Ready:
 		rsp.Meta.Ttl = durationpb.New(ttlReady)
 	default:
 		rsp.Meta.Ttl = durationpb.New(ttlViolated)
 	}
-	f.log.Debug("Composed a contract", "answered", answered, "satisfied", c.Ready)
+	f.log.Debug("Composed a contract", "shown", shown, "satisfied", c.Ready)
 	return rsp, nil
 }

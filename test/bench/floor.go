@@ -50,7 +50,7 @@ func (b *bench) floor(ctx context.Context) error {
 	}
 	objects := make([]client.Object, n)
 	for i := range objects {
-		u := &unstructured.Unstructured{}
+		u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
 		u.SetGroupVersionKind(floorKind)
 		u.SetNamespace(namespaceFloor)
 		u.SetName(fmt.Sprintf("floor-%d", i))

@@ -37,8 +37,8 @@ var conditions = []xpv2.ConditionType{
 
 type check = composite.Object[secretsv1alpha1.SecretCheckSpec, secretsv1alpha1.SecretCheckStatus]
 
-// Compose a SecretContract. It also says whether its check has answered for this generation. An error names the field that cannot be
-// understood; nothing may change then.
+// Compose a SecretContract. It also says whether the contract shows what its check has answered for this generation. An error names the field
+// that cannot be understood; nothing may change then.
 func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*composite.Composition, bool, error) {
 	subject, err := composite.SubjectOf(xr)
 	if err != nil {
@@ -97,6 +97,14 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 		out.Conditions = append(out.Conditions, verdict)
 	}
 	out.Conditions = append(out.Conditions, provisioned)
+	if !says(xr, out.Conditions) {
+		// In one pass Crossplane writes the status, with the conditions of before, and then the conditions. Each write begins another pass, and
+		// one that begins with the first write without the second takes the conditions of before for those that are, writes them once more, and
+		// so on for as long as its cache is behind. So there is one write in a pass: conditions first, and what they are about, with the
+		// generation that they are about, when they are there. Their change makes Crossplane ask again.
+		out.Status = before(xr)
+		return out, false, nil
+	}
 	// The raw answer, because it holds what this version may not know yet.
 	out.Status = map[string]any{}
 	for k, v := range observed[ResourceCheck].GetFields()["status"].GetStructValue().GetFields()["atProvider"].GetStructValue().AsMap() {
@@ -107,32 +115,27 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	if u := p.KVURL(); u != "" {
 		out.Status["kvURL"] = u
 	}
-	out.Status["observedGeneration"] = generation(xr, subject.Generation, out.Conditions)
+	out.Status["observedGeneration"] = subject.Generation
 	return out, true, nil
 }
 
-// generation that status.observedGeneration may claim. Crossplane writes the status first and the conditions, which name no generation of their
-// own, after it. So a new generation is claimed only once no condition of before could be taken for one about it: each is the one that is
-// to be said now, or says that nobody has looked yet. Their change makes Crossplane ask again.
-func generation(xr *structpb.Struct, now int64, answer []composite.Condition) int64 {
+// says tells whether a contract has the conditions already. One that it never had cannot be written once more.
+func says(xr *structpb.Struct, conditions []composite.Condition) bool {
 	obj := struct {
 		Status struct {
 			xpv2.ConditionedStatus `json:",inline"`
-
-			ObservedGeneration int64 `json:"observedGeneration"`
 		} `json:"status"`
 	}{}
-	if err := composite.Decode(composite.Pick(xr, "status"), &obj); err != nil || obj.Status.ObservedGeneration == 0 {
-		// Nothing was ever claimed, so there is nothing to mistake it for.
-		return now
+	if err := composite.Decode(composite.Pick(xr, "status"), &obj); err != nil {
+		return true // Nobody can tell, and they are written anyway.
 	}
-	for _, a := range answer {
-		was := obj.Status.GetCondition(xpv2.ConditionType(a.Type))
-		if was.Reason != v1alpha1.ReasonNotChecked && was.Reason != "" && was.Status != a.Status {
-			return obj.Status.ObservedGeneration
+	for _, c := range conditions {
+		is := obj.Status.GetCondition(xpv2.ConditionType(c.Type))
+		if is.Reason != "" && (is.Status != c.Status || string(is.Reason) != c.Reason || is.Message != c.Message) {
+			return false
 		}
 	}
-	return now
+	return true
 }
 
 // understood is an error when the spec holds what this version does not know: a rule that is passed over is not checked.
