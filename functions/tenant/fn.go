@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// ttlWaiting is how soon Crossplane asks again while a Tenant is not Ready. Watches are faster, but stop for a while when too much
-	// happens at once.
+	// ttlWaiting is how soon Crossplane asks again while a Tenant is not Ready, or does not show all of it. Watches are faster, but stop for a
+	// while when too much happens at once.
 	ttlWaiting = 5 * time.Second
 	// ttlReady is how soon Crossplane asks again when a Tenant is Ready.
 	ttlReady = 5 * time.Minute
@@ -43,7 +43,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	for name, r := range req.GetObserved().GetResources() {
 		observed[name] = r.GetResource()
 	}
-	c, err := tenant.Compose(req.GetObserved().GetComposite().GetResource(), observed)
+	c, shown, err := tenant.Compose(req.GetObserved().GetComposite().GetResource(), observed)
 	if err != nil {
 		response.Fatal(rsp, fmt.Errorf("cannot compose tenant: %w", err))
 		return rsp, nil
@@ -56,11 +56,8 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	}
 	rsp.Desired = desired
 	c.SetConditions(rsp)
-	if c.Ready {
+	if c.Ready && shown && !composite.Paused(req.GetObserved().GetComposite().GetResource()) {
 		rsp.Meta.Ttl = durationpb.New(ttlReady)
-	}
-	if composite.Paused(req.GetObserved().GetComposite().GetResource()) {
-		rsp.Meta.Ttl = durationpb.New(ttlWaiting)
 	}
 	f.log.Debug("Composed a tenant", "database", c.Status["database"], "phase", c.Status["phase"])
 	return rsp, nil

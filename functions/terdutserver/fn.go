@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// ttlWaiting is how soon Crossplane asks again while a TerdutServer is not Ready. Watches are faster, but stop for a while when too
-	// much happens at once.
+	// ttlWaiting is how soon Crossplane asks again while a TerdutServer is not Ready, or does not show all of it. Watches are faster, but stop
+	// for a while when too much happens at once.
 	ttlWaiting = 5 * time.Second
 	// ttlReady is how soon Crossplane asks again when a TerdutServer is Ready.
 	ttlReady = 5 * time.Minute
@@ -57,7 +57,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 		}
 		in.Required[name] = items
 	}
-	c, requirements, err := server.Compose(in)
+	c, requirements, shown, err := server.Compose(in)
 	if err != nil {
 		response.Fatal(rsp, fmt.Errorf("cannot compose on-call server: %w", err))
 		return rsp, nil
@@ -73,11 +73,8 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 		rsp.Requirements = &fnv1.Requirements{Resources: requirements}
 	}
 	c.SetConditions(rsp)
-	if c.Ready {
+	if c.Ready && shown && !composite.Paused(in.Composite) {
 		rsp.Meta.Ttl = durationpb.New(ttlReady)
-	}
-	if composite.Paused(in.Composite) {
-		rsp.Meta.Ttl = durationpb.New(ttlWaiting)
 	}
 	f.log.Debug("Composed an on-call server", "service", c.Status["serviceName"], "resources", len(c.Resources), "ready", c.Ready)
 	return rsp, nil

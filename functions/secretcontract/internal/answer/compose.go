@@ -84,7 +84,7 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	maps.Copy(out.Resources, resources)
 	if !answered {
 		out.Conditions = append(unanswered(why(c, asked, subject.Generation)), provisioned)
-		out.Status = before(xr)
+		out.Status = composite.StatusOf(xr)
 		return out, false, nil
 	}
 	for _, t := range conditions {
@@ -97,14 +97,6 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 		out.Conditions = append(out.Conditions, verdict)
 	}
 	out.Conditions = append(out.Conditions, provisioned)
-	if !says(xr, out.Conditions) {
-		// In one pass Crossplane writes the status, with the conditions of before, and then the conditions. Each write begins another pass, and
-		// one that begins with the first write without the second takes the conditions of before for those that are, writes them once more, and
-		// so on for as long as its cache is behind. So there is one write in a pass: conditions first, and what they are about, with the
-		// generation that they are about, when they are there. Their change makes Crossplane ask again.
-		out.Status = before(xr)
-		return out, false, nil
-	}
 	// The raw answer, because it holds what this version may not know yet.
 	out.Status = map[string]any{}
 	for k, v := range observed[ResourceCheck].GetFields()["status"].GetStructValue().GetFields()["atProvider"].GetStructValue().AsMap() {
@@ -116,26 +108,7 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 		out.Status["kvURL"] = u
 	}
 	out.Status["observedGeneration"] = subject.Generation
-	return out, true, nil
-}
-
-// says tells whether a contract has the conditions already. One that it never had cannot be written once more.
-func says(xr *structpb.Struct, conditions []composite.Condition) bool {
-	obj := struct {
-		Status struct {
-			xpv2.ConditionedStatus `json:",inline"`
-		} `json:"status"`
-	}{}
-	if err := composite.Decode(composite.Pick(xr, "status"), &obj); err != nil {
-		return true // Nobody can tell, and they are written anyway.
-	}
-	for _, c := range conditions {
-		is := obj.Status.GetCondition(xpv2.ConditionType(c.Type))
-		if is.Reason != "" && (is.Status != c.Status || string(is.Reason) != c.Reason || is.Message != c.Message) {
-			return false
-		}
-	}
-	return true
+	return out, out.Settle(xr), nil
 }
 
 // understood is an error when the spec holds what this version does not know: a rule that is passed over is not checked.
@@ -232,20 +205,6 @@ func unanswered(message string) []composite.Condition {
 	out := make([]composite.Condition, 0, len(conditions))
 	for _, t := range conditions {
 		out = append(out, composite.Condition{Type: string(t), Status: corev1.ConditionUnknown, Reason: v1alpha1.ReasonNotChecked, Message: message})
-	}
-	return out
-}
-
-// before is the status that the contract has, without Crossplane's part: it stays, with the generation that it is about, until there is
-// another.
-func before(xr *structpb.Struct) map[string]any {
-	out := map[string]any{}
-	for k, v := range xr.GetFields()["status"].GetStructValue().AsMap() {
-		switch k {
-		case "conditions", "crossplane", "claimConditionTypes", "connectionDetails":
-		default:
-			out[k] = v
-		}
 	}
 	return out
 }

@@ -19,12 +19,12 @@ import (
 	"github.com/ryuvia/provider-terdut/functions/internal/delivery"
 )
 
-// Compose a Tenant. Observed are the composed resources by composition resource name. An error names the field that cannot be
-// understood; nothing may change then.
-func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*composite.Composition, error) {
+// Compose a Tenant. Observed are the composed resources by composition resource name. It also says whether the Tenant shows all of it. An
+// error names the field that cannot be understood; nothing may change then.
+func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*composite.Composition, bool, error) {
 	t, err := newTenant(xr, observed)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	resources := map[string]composite.Resource{}
 	s := state{}
@@ -32,10 +32,10 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	// The PGDatabase comes first: it looks whether the names are free, and writes nothing before its credential exists.
 	manifest, err := t.renderDatabase()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if s.databaseHolds, err = composite.Carries(t.database, manifest, sameDatabase); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	s.databaseReady = s.databaseHolds && t.provenWithCurrent() && t.databaseAnswers().AreTrue(xpv2.TypeReady, xpv2.TypeSynced, postgresqlv1alpha1.TypeLoginVerified)
 	resources[ResourceDatabase] = composite.Resource{Manifest: manifest, Ready: s.databaseReady}
@@ -43,10 +43,10 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	if t.credential != nil || t.preflightPassed(s) {
 		manifest, err := t.renderCredential()
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if s.credentialHolds, err = composite.Carries(t.credential, manifest, sameCredential); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		s.credentialReady = s.credentialHolds && t.credentialAnswers().AreTrue(xpv2.TypeReady, xpv2.TypeSynced)
 		resources[ResourceCredential] = composite.Resource{Manifest: manifest, Ready: s.credentialReady}
@@ -55,10 +55,10 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	if t.externalSecret != nil || t.databaseProvisioned(s) {
 		manifest, err := t.renderExternalSecret()
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if s.projectionHolds, err = composite.Carries(t.externalSecret, manifest, delivery.Same); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		s.projected = s.projectionHolds && t.delivery().Projection().Ready
 		resources[ResourceExternalSecret] = composite.Resource{Manifest: manifest, Ready: s.projected}
@@ -66,12 +66,13 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 
 	phase := t.phase(s)
 	ready := phase == v1alpha1.PhaseReady
-	return &composite.Composition{
+	out := &composite.Composition{
 		Resources:  resources,
 		Status:     t.status(phase, composite.AnsweredGeneration(xr, t.subject.Generation, ready)),
 		Conditions: t.conditions(s),
 		Ready:      ready,
-	}, nil
+	}
+	return out, out.Settle(xr), nil
 }
 
 // A state says of each composed resource whether it holds the desired spec, and whether it is ready with it.

@@ -26,27 +26,28 @@ type Input struct {
 	Now time.Time
 }
 
-// Compose a TerdutServer, and say what must be known for it. An error names the field that cannot be understood; nothing may change then.
-func Compose(in Input) (*composite.Composition, map[string]*fnv1.ResourceSelector, error) {
+// Compose a TerdutServer, and say what must be known for it, and whether it shows all of it. An error names the field that cannot be understood; nothing may change then.
+func Compose(in Input) (*composite.Composition, map[string]*fnv1.ResourceSelector, bool, error) {
 	s, err := newServer(in)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	if err := s.resolveDatabase(); err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	for _, step := range []func() error{s.composeCredential, s.composeWorkload, s.composeAccess, s.composeTeams} {
 		if err := step(); err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 	}
 	ready := s.isReady()
-	return &composite.Composition{
+	out := &composite.Composition{
 		Resources:  s.resources,
 		Status:     s.status(composite.AnsweredGeneration(in.Composite, s.subject.Generation, ready)),
 		Conditions: s.conditions(),
 		Ready:      ready,
-	}, s.requirements(), nil
+	}
+	return out, s.requirements(), out.Settle(in.Composite), nil
 }
 
 // isReady tells whether everything that the spec asks for is composed and ready.

@@ -1,0 +1,46 @@
+package composite
+
+import (
+	"google.golang.org/protobuf/types/known/structpb"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+)
+
+// Settle holds the status back while the composite does not have the conditions yet, and tells whether it shows all.
+//
+// In one pass Crossplane writes the status, with the conditions of before, and then the conditions. Each write begins another pass, and one
+// that begins with the first write without the second takes the conditions of before for those that are, writes them once more, and so on
+// for as long as its cache is behind. So there is one write in a pass: conditions first, and what they are about, with the generation that
+// they are about, when they are there. Their change makes Crossplane ask again.
+func (c *Composition) Settle(xr *structpb.Struct) bool {
+	obj := struct {
+		Status struct {
+			xpv2.ConditionedStatus `json:",inline"`
+		} `json:"status"`
+	}{}
+	if err := Decode(Pick(xr, "status"), &obj); err != nil {
+		return true // Nobody can tell, and they are written anyway.
+	}
+	for _, d := range c.Conditions {
+		// One that it never had cannot be written once more.
+		is := obj.Status.GetCondition(xpv2.ConditionType(d.Type))
+		if is.Reason != "" && (is.Status != d.Status || string(is.Reason) != d.Reason || is.Message != d.Message) {
+			c.Status = StatusOf(xr)
+			return false
+		}
+	}
+	return true
+}
+
+// StatusOf a composite, without Crossplane's part.
+func StatusOf(xr *structpb.Struct) map[string]any {
+	out := map[string]any{}
+	for k, v := range xr.GetFields()["status"].GetStructValue().AsMap() {
+		switch k {
+		case "conditions", "crossplane", "claimConditionTypes", "connectionDetails":
+		default:
+			out[k] = v
+		}
+	}
+	return out
+}
