@@ -20,6 +20,8 @@ const (
 	defaultConfiguration = "configuration-terdut"
 	// runtimeConfig of the provider, which is in installDir.
 	runtimeConfig = "provider-terdut"
+	// mirrorConfig is the ImageConfig of a mirror.
+	mirrorConfig = "terdut-mirror"
 
 	kindConfiguration = "Configuration"
 	kindProvider      = "Provider"
@@ -111,7 +113,7 @@ func (b *builder) install(p images.Package, kind string) object {
 // mirror tells Crossplane to pull packages from another registry than their public home.
 func mirror(registry string) object {
 	o := object{TypeMeta: metav1.TypeMeta{APIVersion: "pkg.crossplane.io/v1beta1", Kind: "ImageConfig"}}
-	o.Metadata.Name = "terdut-mirror"
+	o.Metadata.Name = mirrorConfig
 	o.Spec = map[string]any{
 		"matchImages":  []any{map[string]any{"type": "Prefix", "prefix": images.Repository + "/"}},
 		"rewriteImage": map[string]any{"prefix": strings.TrimSuffix(registry, "/") + "/"},

@@ -102,7 +102,7 @@ func TestManifest(t *testing.T) {
 				t.Errorf("runtimeConfigRef of the Provider: %q is not in the manifest: %v", name, err)
 			}
 		}
-		if o.GetKind() == "ImageConfig" && o.GetName() == "terdut-mirror" {
+		if o.GetKind() == "ImageConfig" && o.GetName() == mirrorConfig {
 			t.Error("packages are mirrored, though no registry was named")
 		}
 	}
@@ -163,7 +163,7 @@ func TestManifestMirror(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("packages: -public, +mirrored:\n%s", diff)
 	}
-	i := slices.IndexFunc(mirrored, func(o *unstructured.Unstructured) bool { return o.GetName() == "terdut-mirror" })
+	i := slices.IndexFunc(mirrored, func(o *unstructured.Unstructured) bool { return o.GetName() == mirrorConfig })
 	if i < 0 {
 		t.Fatal("there is no ImageConfig for the mirror")
 	}

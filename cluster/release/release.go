@@ -48,12 +48,15 @@ type builder struct {
 
 // Build a release and return its folder, which appears complete or not at all.
 func Build(ctx context.Context, o Options) (string, error) {
+	if o.Registry == "" {
+		o.Registry = images.Repository
+	}
+	if err := o.validate(); err != nil {
+		return "", err
+	}
 	commit, err := Head(ctx, o.Source)
 	if err != nil {
 		return "", err
-	}
-	if o.Registry == "" {
-		o.Registry = images.Repository
 	}
 	output, err := filepath.Abs(o.Output)
 	if err != nil {

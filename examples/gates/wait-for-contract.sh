@@ -12,8 +12,7 @@ if [ $# -lt 2 ]; then
 	exit 2
 fi
 namespace=$1 name=$2 timeout=${3:-120}
-since=$(date +%s)
-request="gate-$since-$$"
+request="gate-$(date +%s)-$$-$RANDOM$RANDOM"
 end=$((SECONDS + timeout))
 
 # One line of generation and request, generation and request of the answer, and status and reason of the verdict; then what must not change:
@@ -24,6 +23,7 @@ contract() { kubectl -n "$namespace" "$1" secretcontracts.terdut.ryuvia.com "$na
 
 now=$(contract patch --type=merge -p "{\"spec\":{\"checkRequest\":\"$request\"}}") || exit 2
 asked_of=${now#*$'\n'}
+asked_at=${now%% *}
 verdict=none
 while [ $SECONDS -lt $end ]; do
 	now=$(contract get) || exit 2
@@ -32,14 +32,12 @@ while [ $SECONDS -lt $end ]; do
 		exit 1
 	fi
 	read -r generation wanted answered asked status reason <<<"${now%%$'\n'*}"
-	# Another gate that asked later gets an answer that is later too, and that counts here as well.
-	later=${wanted#gate-}
-	later=${later%%-*}
-	if [ "$wanted" != "$request" ] && ! { [[ $wanted =~ ^gate-[0-9]+-[0-9]+$ ]] && [ "$later" -ge "$since" ]; }; then
+	# What another gate has asked since counts here as well: the contract's generation says that it came later.
+	if [[ $wanted != gate-* ]]; then
 		echo "contract $namespace/$name was changed while it was waited for: checkRequest was set by something else" >&2
 		exit 1
 	fi
-	if [ "$answered" = "$generation" ] && [ "$asked" = "$wanted" ]; then
+	if [ "$answered" = "$generation" ] && [ "$generation" -ge "$asked_at" ] && [ "$asked" = "$wanted" ]; then
 		verdict="$status $reason"
 		if [ "$status" = True ]; then
 			echo "contract $namespace/$name is satisfied"
