@@ -1,6 +1,7 @@
 package oncallchildren
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -136,6 +137,25 @@ func TestH36SpellingInterrupted(t *testing.T) {
 	}
 }
 
+// recordName writes another name into the record of what an object has made.
+func (w *world) recordName(o setup.Object, name string) {
+	w.t.Helper()
+	w.load(o)
+	r := map[string]any{}
+	if err := json.Unmarshal([]byte(o.GetAnnotations()["oncall.terdut.ryuvia.com/created"]), &r); err != nil {
+		w.t.Fatal(err)
+	}
+	r["name"] = name
+	b, err := json.Marshal(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	meta.AddAnnotations(o, map[string]string{"oncall.terdut.ryuvia.com/created": string(b)})
+	if err := w.kube.Update(w.t.Context(), o); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // TestRenamedServerKnownBetter holds that what an object has renamed stays its own when the provider comes to know the server by another
 // identity: it is told by the name that it has now.
 func TestRenamedServerKnownBetter(t *testing.T) {
@@ -145,6 +165,9 @@ func TestRenamedServerKnownBetter(t *testing.T) {
 			w.apply(o)
 			w.settle(o)
 			w.spelled(o, "renamed", "a=1, b=2")
+			w.settle(o)
+			// The record of the rename was interrupted, or made by a version that made none.
+			w.recordName(o, "of before")
 			w.settle(o)
 			w.wire.sent()
 			was := w.externalName(o)

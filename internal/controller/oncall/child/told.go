@@ -39,3 +39,15 @@ func Tell(ctx context.Context, kube client.Client, mg setup.Object, t *Team, nam
 	}
 	return record(ctx, kube, mg, &n)
 }
+
+// Remember the name of an item that a child is up to date with, where its record has another: the record of a rename was interrupted, or
+// never made.
+func Remember(ctx context.Context, kube client.Client, mg setup.Object, t *Team, name string) error {
+	r := RecordOf(mg)
+	if r == nil || !r.of(t) || r.inFlight(mg) || r.Name == name {
+		return nil
+	}
+	n := *r
+	n.Name = name
+	return record(ctx, kube, mg, &n)
+}

@@ -58,6 +58,9 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.DeadmanSwitch) (man
 	if want.Timeout != is.Timeout || !child.Keeps(mg, e.team, told(want), told(is.DeadmanSwitchParameters)) {
 		return child.Differs, nil
 	}
+	if err := child.Remember(ctx, e.kube, mg, e.team, nameOf(want)); err != nil {
+		return managed.ExternalObservation{}, e.Fail(mg, err)
+	}
 	e.InSync(mg)
 	return child.UpToDate, nil
 }

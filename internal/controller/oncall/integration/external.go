@@ -67,6 +67,11 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.Integration) (manag
 		return o, err
 	}
 	project(mg, e.team, e.is)
+	if child.Keeps(mg, e.team, []string{nameOf(mg)}, []string{e.is.Name}) {
+		if err := child.Remember(ctx, e.kube, mg, e.team, nameOf(mg)); err != nil {
+			return managed.ExternalObservation{}, e.Fail(mg, err)
+		}
+	}
 	return e.judge(mg, s), nil
 }
 
