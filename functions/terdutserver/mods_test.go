@@ -123,7 +123,4 @@ func stamped(obj map[string]any) {
 		return hex.EncodeToString(h[:16])
 	}
 	annotated("terdut.ryuvia.com/desired", hash([]any{obj["metadata"].(map[string]any)["labels"], obj["spec"]}))(obj)
-	if obj["kind"] == "Deployment" {
-		annotated("terdut.ryuvia.com/pod-template", hash(obj["spec"].(map[string]any)["template"]))(obj)
-	}
 }

@@ -130,20 +130,17 @@ func revisionOf(o *object) int64 {
 
 // record in a Deployment with which credential its replicas are started. What is there says so until the pod template changes: here, which
 // makes another revision, or by somebody else, who has made one.
-func (s *server) record(deployment *structpb.Struct) error {
-	hash, err := digest(template(deployment))
-	if err != nil {
-		return err
-	}
-	annotate(deployment, annotationTemplate, hash)
+//
+// A template that only loses something is such a one too: no comparison with what is observed tells, and its revision does.
+func (s *server) record(deployment *structpb.Struct) {
 	w, said := startedWith{revision: 1}, false
 	if o := s.observed[resourceDeployment]; o != nil {
-		is, was := revisionOf(o), o.Metadata.Annotations[annotationTemplate]
+		is := revisionOf(o)
 		w, said = startedWithOf(o)
 		switch {
 		case said && w.revision > is:
 			// The Deployment's controller has not got to the last change.
-		case !within(template(deployment), template(o.manifest)), was != "" && was != hash:
+		case !within(template(deployment), template(o.manifest)):
 			w, said = startedWith{revision: is + 1}, false
 		case !said || w.revision < is && s.credential.version != "":
 			w, said = startedWith{revision: max(is, 1)}, false
@@ -155,7 +152,6 @@ func (s *server) record(deployment *structpb.Struct) error {
 	if w.version != "" && s.credential.secret != "" {
 		annotate(deployment, annotationCredential, w.String())
 	}
-	return nil
 }
 
 func template(deployment *structpb.Struct) *structpb.Value {

@@ -91,7 +91,8 @@ func (s *server) renderDeployment() (*structpb.Struct, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m, s.record(m)
+	s.record(m)
+	return m, nil
 }
 
 func (s *server) image() string {

@@ -9,13 +9,9 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-const (
-	// annotationDesired of a composed resource is a hash of the labels and the spec that it was last applied with. What a manifest leaves out
-	// that an earlier one had can be told by nothing else: the API server fills in fields, and others have theirs.
-	annotationDesired = "terdut.ryuvia.com/desired"
-	// annotationTemplate of the Deployment is the same of its pod template.
-	annotationTemplate = "terdut.ryuvia.com/pod-template"
-)
+// annotationDesired of a composed resource is a hash of the labels and the spec that it was last applied with. What a manifest leaves out that
+// an earlier one had can be told by nothing else: the API server fills in fields, and others have theirs.
+const annotationDesired = "terdut.ryuvia.com/desired"
 
 // holds tells whether an observed object is what a manifest makes of it: it was applied with these labels and this spec, and still has
 // everything that they say. What defaults, other controllers or people added is theirs.
@@ -24,24 +20,17 @@ func holds(manifest *structpb.Struct, o *object) bool {
 		within(labelsOf(manifest), labelsOf(o.manifest)) && within(manifest.GetFields()["spec"], o.manifest.GetFields()["spec"])
 }
 
-// stamp a manifest with the hash of what it says.
+// stamp a manifest with the hash of what it says. The order of a list counts, also where items have names: Kubernetes takes over the order that
+// was applied.
 func stamp(manifest *structpb.Struct) error {
-	h, err := digest(structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{labelsOf(manifest), manifest.GetFields()["spec"]}}))
+	says := structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{labelsOf(manifest), manifest.GetFields()["spec"]}})
+	b, err := json.Marshal(says.AsInterface())
 	if err != nil {
-		return err
-	}
-	annotate(manifest, annotationDesired, h)
-	return nil
-}
-
-// digest of a value. The order of a list counts, also where items have names: Kubernetes takes over the order that was applied.
-func digest(v *structpb.Value) (string, error) {
-	b, err := json.Marshal(v.AsInterface())
-	if err != nil {
-		return "", fmt.Errorf("cannot encode what is desired: %w", err)
+		return fmt.Errorf("cannot encode what is desired: %w", err)
 	}
 	h := sha256.Sum256(b)
-	return hex.EncodeToString(h[:16]), nil
+	annotate(manifest, annotationDesired, hex.EncodeToString(h[:16]))
+	return nil
 }
 
 // annotate a manifest.
