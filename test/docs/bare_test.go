@@ -12,13 +12,15 @@ import (
 	"github.com/ryuvia/provider-terdut/cluster/local/product"
 )
 
-// uninstall takes the product, and everything that an administrator made for it, off a plane on which it is not used.
+// uninstall takes the product, and everything that an administrator made for it, off a plane on which it is not used. What a Configuration
+// depends on goes when its revisions are gone: while one is there, Crossplane installs a dependency that is missing.
 const uninstall = `
 kubectl delete clusterproviderconfigs.postgresql.terdut.ryuvia.com,clusterproviderconfigs.openbao.terdut.ryuvia.com --all --timeout=2m
-kubectl delete configurations.pkg --all --timeout=2m
-kubectl delete functions.pkg,providers.pkg --all --timeout=2m
 gone() { xargs --no-run-if-empty kubectl wait --for=delete --timeout=3m; }
-kubectl get configurationrevisions.pkg,functionrevisions.pkg,providerrevisions.pkg -o name | gone
+kubectl delete configurations.pkg --all --timeout=2m
+kubectl get configurationrevisions.pkg -o name | gone
+kubectl delete functions.pkg,providers.pkg --all --timeout=2m
+kubectl get functionrevisions.pkg,providerrevisions.pkg -o name | gone
 kubectl get crd -o name | { grep terdut.ryuvia.com || true; } | gone
 kubectl delete -f package/install/provider.yaml -f package/install/crossplane.yaml
 kubectl -n crossplane-system delete secret postgresql-admin openbao-provider
