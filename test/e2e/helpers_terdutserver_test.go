@@ -51,6 +51,13 @@ func onCallReady(t *testing.T, gvk schema.GroupVersionKind, ns, name string) *un
 		if condition(u, "Ready")["status"] != "True" || generation != u.GetGeneration() {
 			return fmt.Errorf("it is not Ready: %s", conditionsOf(u))
 		}
+		// The status follows the conditions.
+		teams, _, _ := unstructured.NestedSlice(u.Object, "status", "teams")
+		for _, team := range teams {
+			if team.(map[string]any)["ready"] != true {
+				return fmt.Errorf("it is Ready, and does not show yet that its teams are: %v", teams)
+			}
+		}
 		return nil
 	})
 	return u

@@ -132,10 +132,9 @@ func rotatedAndRestarted(t *testing.T, ns string) {
 	})
 	serverSays(t, ns, terdutv1alpha1.TypeDatabaseCredentialCurrent, "False", terdutv1alpha1.ReasonCredentialChanged)
 	// It is Ready all the same, once the Tenant is again.
-	u = onCallReady(t, terdutv1alpha1.TerdutServerGroupVersionKind, ns, "terdut")
-	if c := condition(u, terdutv1alpha1.TypeDatabaseCredentialCurrent); c["reason"] != terdutv1alpha1.ReasonCredentialChanged {
-		t.Errorf("nobody has restarted it: %s", conditionsOf(u))
-	}
+	onCallReady(t, terdutv1alpha1.TerdutServerGroupVersionKind, ns, "terdut")
+	// Crossplane may show a condition of before once more, for an instant. Nobody has restarted it, so that does not stay.
+	u = serverSays(t, ns, terdutv1alpha1.TypeDatabaseCredentialCurrent, "False", terdutv1alpha1.ReasonCredentialChanged)
 	d := deploymentOf(t, ns)
 	if d.Generation != before.Generation || d.Annotations[annotationRevision] != before.Annotations[annotationRevision] {
 		t.Errorf("the replicas were restarted: generation %d, which was %d", d.Generation, before.Generation)

@@ -44,10 +44,13 @@ func TestGrants(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := grant(t, ns, "orders", uid, "required", "nonEmpty")
-	found := verdict(t, ns, "False MissingRequiredKey")
-	if len(found.MissingKeys) != 1 || found.ObservedSecret == nil {
-		t.Errorf("findings: got %+v, want the missing key and the Secret's identity", found)
-	}
+	eventually(t, "findings to be shown", func(context.Context) error {
+		found := verdict(t, ns, "False MissingRequiredKey")
+		if len(found.MissingKeys) != 1 || found.ObservedSecret == nil {
+			return fmt.Errorf("got %+v, want the missing key and the Secret's identity", found)
+		}
+		return nil
+	})
 	handIs := func(want string) {
 		t.Helper()
 		eventually(t, "check by hand to be "+want, func(ctx context.Context) error {
