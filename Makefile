@@ -19,7 +19,7 @@ run: ## Start everything locally, apply the examples, show what to look at; Ctrl
 
 .PHONY: test
 test: ## Run every test
-	@ls /usr/lib/postgresql/*/bin/psql >/dev/null 2>&1 || command -v psql >/dev/null || echo "NOT TESTED HERE: URIs that log in with libpq (TestH13URI), and the commands of the documentation (TestCommands), which take psql: install postgresql-client." >&2
+	@ls /usr/lib/postgresql/*/bin/psql >/dev/null 2>&1 || command -v psql >/dev/null || echo "NOT TESTED HERE: that URIs log in with libpq (TestH13URI), which takes psql: install postgresql-client." >&2
 	$(GO) test -timeout 60m -p 2 ./...
 
 .PHONY: unit

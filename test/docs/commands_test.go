@@ -66,7 +66,6 @@ func TestDirectives(t *testing.T) {
 
 // TestCommands runs the commands of all pages. The first page ends with three Ready claims. At last the API server is shown the manifests.
 func TestCommands(t *testing.T) {
-	psql := findPSQL(t)
 	p := start(t)
 	tools, err := toolchain.Ensure(t.Context(), []string{toolchain.Kubectl}, os.Stderr)
 	if err != nil {
@@ -81,7 +80,7 @@ func TestCommands(t *testing.T) {
 	if err := os.WriteFile(ca, server.CABundle, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := newReader(t, map[string]string{"kubectl": tools[toolchain.Kubectl], "psql": psql, "bao": self}, map[string]string{
+	r := newReader(t, map[string]string{"kubectl": tools[toolchain.Kubectl], "psql": findPSQL(t, self), "bao": self}, map[string]string{
 		"KUBECONFIG": p.Plane.Kubeconfig,
 		// Where the servers are, and who the reader is.
 		"PGHOST": server.Host, "PGPORT": strconv.Itoa(server.Port), "BAO_ADDR": p.Plane.OpenBao.Address,
@@ -146,8 +145,8 @@ func start(t *testing.T) *product.Product {
 	return p
 }
 
-// findPSQL is the path of psql.
-func findPSQL(t *testing.T) string {
+// findPSQL is the path of psql, or of the stand-in where there is none.
+func findPSQL(t *testing.T, standIn string) string {
 	t.Helper()
 	installed, err := filepath.Glob("/usr/lib/postgresql/*/bin/psql")
 	if err != nil {
@@ -158,7 +157,7 @@ func findPSQL(t *testing.T) string {
 	}
 	path, err := exec.LookPath("psql")
 	if err != nil {
-		t.Skip("SKIPPED: THE COMMANDS OF THE DOCUMENTATION ARE NOT TESTED: there is no psql beside an installed PostgreSQL nor in PATH (package postgresql-client)")
+		return standIn
 	}
 	return path
 }

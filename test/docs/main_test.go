@@ -15,9 +15,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The pages call OpenBao's command line, which is this executable under another name.
-	if filepath.Base(os.Args[0]) == "bao" {
+	// The pages call OpenBao's command line and psql, which are this executable under other names.
+	switch filepath.Base(os.Args[0]) {
+	case "bao":
 		os.Exit(baoMain(os.Args[1:]))
+	case "psql":
+		os.Exit(psqlMain(os.Args[1:]))
 	}
 	ctrl.SetLogger(logr.Discard())
 	os.Exit(m.Run())

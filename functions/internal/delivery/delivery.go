@@ -101,7 +101,7 @@ type Delivery struct {
 	// Path of the record below the mount.
 	Path string
 	// Version of the record, empty while none is known. A new one is a new generation of the ExternalSecret: External Secrets reads the store
-	// at once, and what it says cannot be about an older version.
+	// at once, and what it says is not about the one before. A record that is made anew may get the number that it had; that is no new one.
 	Version string
 	Secret  string
 	// IfTaken says what to do when the Secret belongs to something else.
