@@ -16,11 +16,13 @@ func TestDatabaseCredential(t *testing.T) {
 	const record, revision = "terdut.ryuvia.com/database-credential", "deployment.kubernetes.io/revision"
 	const changed = `FALSE CredentialChanged: Secret "db" has changed since the replicas were started, and they go on with what they read then: restart Deployment "oncall-2d980b82cb".`
 	const waits = "FALSE Waiting: It is known once all replicas are started with the current credential."
+	const unknown = `UNKNOWN CredentialChanged: The pod template of Deployment "oncall-2d980b82cb" was changed and changed back, and what its replicas were started with is not known any more: restart it.`
 	rotated := with("status.atProvider.observedSecret", map[string]any{"name": "db", "uid": "s1", "resourceVersion": "200"})
 	says := func(status, reason, message string) mod { return said("SecretExists", status, reason, message, 1) }
 	rolling := func(obj map[string]any) {
 		with("status.replicas", 2)(obj)
 	}
+	unseen := with("metadata.generation", 2)
 	none := func(map[string]any) {}
 
 	cases := map[string]struct {
@@ -62,14 +64,30 @@ func TestDatabaseCredential(t *testing.T) {
 		},
 		"TemplateOnItsWay": {
 			reason: "Its controller has not made the revision yet. A Secret that changes meanwhile may be read or not.", check: rotated,
-			deployment: []mod{annotated(record, "2/s1/150")}, record: "2/s1/150", want: changed,
+			deployment: []mod{annotated(record, "2/s1/150"), unseen}, record: "2/s1/150", want: changed, notReady: true,
 		},
 		"TemplateAgain": {
 			reason: "It changes once more before its controller has made the revision of the last change.", check: rotated, notReady: true,
-			spec: with("spec.image.tag", "v2"), deployment: []mod{annotated(record, "2/s1/150")}, record: "2/s1/150", want: changed,
+			spec: with("spec.image.tag", "v2"), deployment: []mod{annotated(record, "2/s1/150"), unseen}, record: "2/s1/150", want: changed,
+		},
+		"TemplateOnceMore": {
+			reason: "Its controller made no revision of a change that was taken back, and this pass makes one.", notReady: true,
+			spec: with("spec.image.tag", "v2"), deployment: []mod{annotated(record, "2/s1/50")}, record: "2/s1/100", want: changed,
+		},
+		"TakenBack": {
+			reason:     "The template was changed and changed back before its controller looked: with what the replicas were started is not said any more.",
+			deployment: []mod{annotated(record, "2/s1/100")}, record: "1/unknown", want: waits,
+		},
+		"TakenBackBefore": {
+			reason: "It stays so.", deployment: []mod{annotated(record, "1/unknown")}, record: "1/unknown", want: unknown,
+		},
+		"TakenBackAndRestarted": {
+			reason:     "The replicas of the new revision read what there is.",
+			deployment: []mod{annotated(revision, "2"), annotated(record, "1/unknown")}, record: "2/s1/100", want: unknown,
 		},
 		"NewRevisionExpected": {
-			reason: "The revision that was asked for is not there yet.", deployment: []mod{annotated(record, "2/s1/100")}, record: "2/s1/100", want: waits,
+			reason: "The revision that was asked for is not there yet.", notReady: true,
+			deployment: []mod{annotated(record, "2/s1/100"), unseen}, record: "2/s1/100", want: waits,
 		},
 		"NotRecorded": {
 			reason: "An earlier version of this function started it.", deployment: []mod{annotated(record, "")}, record: "1/s1/100", want: waits,

@@ -112,6 +112,9 @@ type startedWith struct {
 
 func (w startedWith) String() string { return fmt.Sprintf("%d/%s", w.revision, w.version) }
 
+// versionUnknown is no version of a Secret.
+const versionUnknown = "unknown"
+
 // startedWithOf an observed Deployment, nothing when it does not say.
 func startedWithOf(o *object) (w startedWith, said bool) {
 	revision, version, ok := strings.Cut(o.Metadata.Annotations[annotationCredential], "/")
@@ -138,10 +141,13 @@ func (s *server) record(deployment *structpb.Struct) {
 		is := revisionOf(o)
 		w, said = startedWithOf(o)
 		switch {
-		case said && w.revision > is:
+		case said && w.revision > is && !deploymentSeen(o):
 			// The Deployment's controller has not got to the last change.
 		case !within(template(deployment), template(o.manifest)):
 			w, said = startedWith{revision: is + 1}, false
+		case said && w.revision > is:
+			// It has, and made no revision: the template is again what it was. What its replicas were started with is not written down any more.
+			w = startedWith{revision: max(is, 1), version: versionUnknown}
 		case !said || w.revision < is && s.credential.version != "":
 			w, said = startedWith{revision: max(is, 1)}, false
 		}
@@ -180,6 +186,10 @@ func (s *server) credentialCondition() composite.Condition {
 	}
 	w, said := startedWithOf(d)
 	switch {
+	case said && w.version == versionUnknown:
+		is.Status, is.Reason = corev1.ConditionUnknown, v1alpha1.ReasonCredentialChanged
+		is.Message = fmt.Sprintf("The pod template of Deployment %q was changed and changed back, and what its replicas were started with is not known any more: restart it.", d.Metadata.Name)
+		return is
 	case said && w.version != c.version:
 		is.Reason = v1alpha1.ReasonCredentialChanged
 		is.Message = fmt.Sprintf("Secret %q has changed since the replicas were started, and they go on with what they read then: restart Deployment %q.", c.secret, d.Metadata.Name)

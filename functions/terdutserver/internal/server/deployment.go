@@ -146,6 +146,12 @@ type deployment = composite.Object[struct {
 	} `json:"conditions"`
 }]
 
+// deploymentSeen tells whether the Deployment's controller has got to its last change.
+func deploymentSeen(o *object) bool {
+	d := &deployment{}
+	return composite.Decode(o.manifest, d) == nil && d.Metadata.Generation > 0 && d.Status.ObservedGeneration == d.Metadata.Generation
+}
+
 // deploymentReady tells whether all replicas run the current template and answer, and no other does.
 func deploymentReady(o *object) bool {
 	d := &deployment{}
