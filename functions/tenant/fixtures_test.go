@@ -241,6 +241,11 @@ func pinned(version string) mod {
 	}
 }
 
+// madeAnew is an ExternalSecret of a record that was written at some time.
+func madeAnew(obj map[string]any) {
+	with("metadata.annotations", map[string]any{"terdut.ryuvia.com/record-created": "2026-11-30T10:00:00Z"})(obj)
+}
+
 func observedExternalSecret(mods ...mod) *structpb.Struct {
 	return object(wantExternalSecret().AsMap(), append([]mod{with("metadata.generation", 1)}, mods...)...)
 }

@@ -140,6 +140,11 @@ func TestH46Gates(t *testing.T) {
 			observed: everythingWith("database", with("status.atProvider.credentialVersion", "openbao/0b5c/11")),
 			want:     verdict{Resources: []string{"credential+", "database", "external-secret+"}, Phase: "CredentialProjected"},
 		},
+		"LoginOfRecordOfBefore": {
+			reason:   "The record was made anew, with the number that it had.",
+			observed: everythingWith("database", with("status.atProvider.credentialVersion", "openbao/0b5c/1764530000/1")),
+			want:     verdict{Resources: []string{"credential+", "database", "external-secret+"}, Phase: "CredentialProjected"},
+		},
 		"SecretWithoutStatus": {
 			reason:   "An ExternalSecret that nobody looked at delivered nothing.",
 			observed: everythingWith("external-secret", without("status")),

@@ -124,6 +124,22 @@ func TestManifests(t *testing.T) {
 			resource: "external-secret",
 			want:     wantExternalSecret(pinned("2")),
 		},
+		"MadeAnew": {
+			reason:   "A record that is made anew may get the number that it had, and is read at once too.",
+			observed: everythingWith("credential", with("status.atProvider.createdTime", "2026-11-30T10:00:00Z")),
+			resource: "external-secret",
+			want:     wantExternalSecret(madeAnew),
+		},
+		"MadeAnewIsKept": {
+			reason: "A BaoSecret without status says of no other record.",
+			observed: func() map[string]*structpb.Struct {
+				all := everythingWith("credential", without("status"))
+				all["external-secret"] = object(all["external-secret"].AsMap(), madeAnew)
+				return all
+			}(),
+			resource: "external-secret",
+			want:     wantExternalSecret(madeAnew),
+		},
 		"VersionIsKept": {
 			reason:   "A BaoSecret without status says of no other version.",
 			observed: everythingWith("credential", without("status")),

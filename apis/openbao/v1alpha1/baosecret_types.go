@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"fmt"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -132,6 +134,16 @@ type BaoSecretObservation struct {
 	// DeletionPolicy in force.
 	// +optional
 	DeletionPolicy commonv1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
+}
+
+// RecordVersion tells what a record holds from all that it held before, as <seconds since 1970>/<version>: when its current version was written,
+// 0 when that is not known, and the number. A record that is made anew, or restored from before a rotation, may get a number that it had.
+func (o BaoSecretObservation) RecordVersion() string {
+	written := int64(0)
+	if t := o.CreatedTime; !t.IsZero() {
+		written = t.Unix()
+	}
+	return fmt.Sprintf("%d/%d", written, o.Version)
 }
 
 // A BaoSecretSpec is the desired state of a BaoSecret.

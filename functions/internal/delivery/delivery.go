@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	corev1 "k8s.io/api/core/v1"
 
+	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 )
@@ -20,6 +24,9 @@ const (
 	APIVersion = "external-secrets.io/v1"
 	Kind       = "ExternalSecret"
 )
+
+// annotationCreated of an ExternalSecret is when the version of the record that it delivers was written.
+const annotationCreated = "terdut.ryuvia.com/record-created"
 
 // refreshInterval in the form that Go's durations are written in, which stays the same when External Secrets writes it back.
 const refreshInterval = "1h0m0s"
@@ -101,8 +108,11 @@ type Delivery struct {
 	// Path of the record below the mount.
 	Path string
 	// Version of the record, empty while none is known. A new one is a new generation of the ExternalSecret: External Secrets reads the store
-	// at once, and what it says is not about the one before. A record that is made anew may get the number that it had; that is no new one.
+	// at once, and what it says is not about the one before.
 	Version string
+	// Created is when that version was written, empty while that is not known. A record that is made anew may get the number that it had, and
+	// External Secrets reads the store at once also when only an annotation changes.
+	Created string
 	Secret  string
 	// IfTaken says what to do when the Secret belongs to something else.
 	IfTaken string
@@ -124,13 +134,25 @@ func (d Delivery) Spec() map[string]any {
 	}
 }
 
-// At pins a version of the record, once one is known: zero is none, and leaves the version that is delivered now.
-func (d Delivery) At(version int64) Delivery {
-	switch {
-	case version > 0:
-		d.Version = strconv.FormatInt(version, 10)
-	case d.Observed != nil:
-		d.Version = d.Observed.Spec.Version()
+// Manifest of the ExternalSecret.
+func (d Delivery) Manifest(s composite.Subject, name string) (*structpb.Struct, error) {
+	annotations := map[string]any{}
+	if d.Created != "" {
+		annotations[annotationCreated] = d.Created
+	}
+	return composite.Manifest(s, APIVersion, Kind, name, annotations, d.Spec())
+}
+
+// At pins what is known of the record. As long as that is nothing, what is delivered now stays.
+func (d Delivery) At(record openbaov1alpha1.BaoSecretObservation) Delivery {
+	if d.Observed != nil {
+		d.Version, d.Created = d.Observed.Spec.Version(), d.Observed.Metadata.Annotations[annotationCreated]
+	}
+	if record.Version > 0 {
+		d.Version = strconv.FormatInt(record.Version, 10)
+	}
+	if t := record.CreatedTime; !t.IsZero() {
+		d.Created = t.UTC().Format(time.RFC3339)
 	}
 	return d
 }

@@ -99,7 +99,7 @@ func (p *Provision) resolveNames() {
 		p.externalSecretObject = es.Metadata.Name
 		path = cmp.Or(path, es.Spec.Path())
 	}
-	p.delivery = p.delivery.At(p.facts().Version)
+	p.delivery = p.delivery.At(p.facts())
 	p.delivery.Path = cmp.Or(path, names.ContractPath(p.subject.Namespace, p.subject.Name))
 }
 
@@ -194,7 +194,7 @@ func (p *Provision) Compose(look Look) (map[string]composite.Resource, composite
 	}
 	// Only of a record that is this contract's: the store may read those of others too.
 	if es != nil || s.stored && mayDeliver {
-		manifest, err := composite.Manifest(p.subject, delivery.APIVersion, delivery.Kind, p.externalSecretObject, nil, p.delivery.Spec())
+		manifest, err := p.delivery.Manifest(p.subject, p.externalSecretObject)
 		if err != nil {
 			return nil, composite.Condition{}, err
 		}

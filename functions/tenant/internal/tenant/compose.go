@@ -88,11 +88,22 @@ func (t *tenant) preflightPassed(s state) bool {
 	return known && s.databaseHolds && t.databaseAnswers().AreTrue(postgresqlv1alpha1.TypePreflightPassed)
 }
 
-// provenWithCurrent tells whether the password that logged in is of the version that the record has now: a rotation changes neither object's
+// provenWithCurrent tells whether the password that logged in is the one that the record has now: a rotation changes neither object's
 // generation. The version of a credential ends with that of its record.
 func (t *tenant) provenWithCurrent() bool {
-	return t.credential == nil || strings.HasSuffix("/"+t.databaseFacts().CredentialVersion, fmt.Sprintf("/%d", t.recordFacts().Version))
+	if t.credential == nil {
+		return true
+	}
+	record, proven := t.recordFacts(), t.databaseFacts().CredentialVersion
+	if strings.Count(proven, "/") < partsOfCredentialVersion-1 {
+		// By a provider that names the number alone, until it is a newer one.
+		return strings.HasSuffix("/"+proven, fmt.Sprintf("/%d", record.Version))
+	}
+	return strings.HasSuffix(proven, "/"+record.RecordVersion())
 }
+
+// partsOfCredentialVersion : openbao, the uid of the BaoSecret, and the two of RecordVersion.
+const partsOfCredentialVersion = 4
 
 // databaseProvisioned tells whether the credential may be delivered. The PGDatabase's Ready is no use here, because it waits for the
 // delivered Secret.

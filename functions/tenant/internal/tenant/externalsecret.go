@@ -3,7 +3,6 @@ package tenant
 import (
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 	"github.com/ryuvia/provider-terdut/functions/internal/delivery"
 )
 
@@ -14,10 +13,10 @@ func (t *tenant) delivery() delivery.Delivery {
 		IfTaken:  "set another secretName in a new Tenant, or remove the other owner.",
 		Observed: t.externalSecret,
 	}
-	return d.At(t.recordFacts().Version)
+	return d.At(t.recordFacts())
 }
 
 // renderExternalSecret renders the ExternalSecret.
 func (t *tenant) renderExternalSecret() (*structpb.Struct, error) {
-	return composite.Manifest(t.subject, delivery.APIVersion, delivery.Kind, t.names.externalSecretObject, nil, t.delivery().Spec())
+	return t.delivery().Manifest(t.subject, t.names.externalSecretObject)
 }

@@ -113,8 +113,7 @@ func (e *external) baoCredential(ctx context.Context, mg *v1alpha1.PGDatabase, r
 	if s.Status.AtProvider.Version == 0 || s.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
 		return noBaoSecret(ref.Name), nil
 	}
-	v := fmt.Sprintf("openbao/%s/%d", s.GetUID(), s.Status.AtProvider.Version)
-	return &credential{version: v, get: func(ctx context.Context) (string, error) {
+	return &credential{version: fmt.Sprintf("openbao/%s/%s", s.GetUID(), s.Status.AtProvider.RecordVersion()), get: func(ctx context.Context) (string, error) {
 		p, err := baosecret.Read(ctx, e.bao, s, ref.Key)
 		if err != nil {
 			return "", connect.WithReason(err, v1alpha1.ReasonCredentialNotReady)
@@ -140,7 +139,7 @@ func credentialChanged() predicate.Funcs {
 			return false
 		}
 		is, ok := u.ObjectNew.(*openbaov1alpha1.BaoSecret)
-		return ok && (was.Status.AtProvider.Version != is.Status.AtProvider.Version ||
+		return ok && (was.Status.AtProvider.RecordVersion() != is.Status.AtProvider.RecordVersion() ||
 			was.GetCondition(xpv2.TypeReady).Status != is.GetCondition(xpv2.TypeReady).Status)
 	}}
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
@@ -58,7 +59,7 @@ func TestCredential(t *testing.T) {
 	}
 	bao := func(version int64, ready xpv2.Condition) *openbaov1alpha1.BaoSecret {
 		s := &openbaov1alpha1.BaoSecret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "bao", UID: "bao"}}
-		s.Status.AtProvider.Version = version
+		s.Status.AtProvider.Version, s.Status.AtProvider.CreatedTime = version, ptr.To(metav1.Unix(1764530000, 0))
 		s.SetConditions(ready)
 		return s
 	}
@@ -74,7 +75,7 @@ func TestCredential(t *testing.T) {
 		"Secret":          {"The Secret's version is the credential's.", database(), []client.Object{login("login", "shop", password)}, "secret/secret/"},
 		"NoSecret":        {"There is no Secret yet.", database(), nil, ""},
 		"OtherNamespace":  {"A Secret of another namespace is none.", database(), []client.Object{elsewhere}, ""},
-		"BaoSecret":       {"The record's version is the credential's.", database(fromBao), []client.Object{bao(3, xpv2.Available())}, "openbao/bao/3"},
+		"BaoSecret":       {"The record's version is the credential's.", database(fromBao), []client.Object{bao(3, xpv2.Available())}, "openbao/bao/1764530000/3"},
 		"NoBaoSecret":     {"There is no BaoSecret yet.", database(fromBao), nil, ""},
 		"BaoSecretNew":    {"The record has no version yet.", database(fromBao), []client.Object{bao(0, xpv2.Available())}, ""},
 		"BaoSecretFailed": {"The record is not as it should be.", database(fromBao), []client.Object{bao(3, xpv2.Unavailable())}, ""},
@@ -126,7 +127,8 @@ func TestSecretCredential(t *testing.T) {
 func TestCredentialChanged(t *testing.T) {
 	s := &openbaov1alpha1.BaoSecret{}
 	s.SetConditions(xpv2.Available())
-	version, ready, label := s.DeepCopy(), s.DeepCopy(), s.DeepCopy()
+	version, anew, ready, label := s.DeepCopy(), s.DeepCopy(), s.DeepCopy(), s.DeepCopy()
+	anew.Status.AtProvider.CreatedTime = ptr.To(metav1.Unix(1764530000, 0))
 	version.Status.AtProvider.Version = 2
 	ready.SetConditions(xpv2.Unavailable())
 	label.Labels = map[string]string{"l": "v"}
@@ -134,7 +136,7 @@ func TestCredentialChanged(t *testing.T) {
 	for name, tc := range map[string]struct {
 		now  client.Object
 		want bool
-	}{"Version": {version, true}, "Ready": {ready, true}, "Label": {label, false}, "OtherKind": {&corev1.Secret{}, false}} {
+	}{"Version": {version, true}, "SameVersionAnew": {anew, true}, "Ready": {ready, true}, "Label": {label, false}, "OtherKind": {&corev1.Secret{}, false}} {
 		if got := p.Update(event.UpdateEvent{ObjectOld: s, ObjectNew: tc.now}); got != tc.want {
 			t.Errorf("%s: want %t, got %t", name, tc.want, got)
 		}
