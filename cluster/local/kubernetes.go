@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -71,6 +72,10 @@ func (p *Plane) startAPIServer(ctx context.Context, more []string) error {
 		"--authorization-mode=RBAC",
 		// It would refuse pods of namespaces whose ServiceAccount does not exist yet; there are no pods.
 		"--disable-admission-plugins=ServiceAccount",
+		// The defaults are for more cores. With a hundred requests at once on two, what delivers watches waits for its turn with all of them, and
+		// every controller decides from what was true seconds ago.
+		fmt.Sprintf("--max-requests-inflight=%d", readsPerCore*runtime.NumCPU()),
+		fmt.Sprintf("--max-mutating-requests-inflight=%d", writesPerCore*runtime.NumCPU()),
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-signing-key-file=" + keys.serviceAccount, "--service-account-key-file=" + keys.serviceAccount,
 	}, more...)...)
@@ -88,6 +93,12 @@ func (p *Plane) startAPIServer(ctx context.Context, more []string) error {
 	p.ready("kube-apiserver")
 	return nil
 }
+
+// Requests that the API server serves at once for each core; others wait in its queues.
+const (
+	readsPerCore  = 8
+	writesPerCore = 4
+)
 
 // startControllerManager starts kube-controller-manager with the controllers that make sense without nodes.
 func (p *Plane) startControllerManager(ctx context.Context) error {
