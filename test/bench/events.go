@@ -47,12 +47,14 @@ type recorder struct {
 	lines  []string
 	events map[string]int // By kind.
 	tokens int
+	// tenants that wavered.
+	tenants wavering
 }
 
 // record the events of a namespace until the recorder is ended.
 func (b *bench) record(ctx context.Context, namespace string) (*recorder, error) {
 	ctx, stop := context.WithCancel(ctx)
-	r := &recorder{start: time.Now(), stop: stop, events: map[string]int{}}
+	r := &recorder{start: time.Now(), stop: stop, events: map[string]int{}, tenants: wavering{ready: map[string]bool{}}}
 	for _, gvk := range watched {
 		l := &unstructured.UnstructuredList{}
 		l.SetGroupVersionKind(gvk)
@@ -110,7 +112,18 @@ func (r *recorder) note(t watch.EventType, was, is *unstructured.Unstructured) {
 	} else if was != nil {
 		what = changed("", was.Object, is.Object)
 	}
-	r.lines = append(r.lines, fmt.Sprintf("%8.3f s  %-14s  by %-44s  %s", time.Since(r.start).Seconds(), is.GetKind(), writer(is), strings.Join(what, " ")))
+	if is.GetKind() == terdutv1alpha1.TenantGroupVersionKind.Kind {
+		r.tenants.note(is, time.Now())
+	}
+	r.lines = append(r.lines, fmt.Sprintf("%8.3f s  %s  %-14s  %s->%s  by %-44s  %s", time.Since(r.start).Seconds(), compositeOf(is), is.GetKind(),
+		version(was), version(is), writer(is), strings.Join(what, " ")))
+}
+
+func version(u *unstructured.Unstructured) string {
+	if u == nil {
+		return ""
+	}
+	return u.GetResourceVersion()
 }
 
 // writer is who wrote an object last, as far as the API server notes it: at the precision of seconds, and not when nothing that is

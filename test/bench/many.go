@@ -39,6 +39,11 @@ func (b *bench) manyTenants(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r, err := b.record(ctx, namespaceTenants)
+	if err != nil {
+		return err
+	}
+	defer r.end()
 	measured := func() error {
 		took, all, err := b.applyTenants(ctx, namespaceTenants, names...)
 		if err != nil {
@@ -50,6 +55,7 @@ func (b *bench) manyTenants(ctx context.Context) error {
 		if err := b.conditionsLeft(ctx); err != nil {
 			return err
 		}
+		b.wavered(r)
 		return b.deleteTenants(ctx, before)
 	}()
 	most, err := connections()
@@ -62,6 +68,20 @@ func (b *bench) manyTenants(ctx context.Context) error {
 	b.table.rowf("PostgreSQL connections held by the provider meanwhile, at most", "%d (bound of the config: %d, max_connections: %d)",
 		most, cfg.Spec.MaxConnections, maxConnections)
 	return nil
+}
+
+// wavered says how often a Tenant was not Ready again.
+func (b *bench) wavered(r *recorder) {
+	r.end()
+	b.table.rowf("  Tenants that were not Ready again after they had been", "%s", &r.tenants)
+	if !b.Trace {
+		return
+	}
+	for _, n := range r.tenants.composites() {
+		for _, l := range r.about(n) {
+			progressf("  %s", l)
+		}
+	}
 }
 
 // conditionsLeft counts the conditions of Tenants, and of what they are composed of, that are not True in a quiet moment.
