@@ -32,6 +32,10 @@ const (
 const (
 	CrossplaneModule      = "github.com/crossplane/crossplane/v2"
 	ExternalSecretsModule = "github.com/external-secrets/external-secrets"
+	// Nothing of these is built: their CustomResourceDefinitions are what a TerdutServer meets in a cluster.
+	CloudNativePGModule = "github.com/cloudnative-pg/cloudnative-pg"
+	GatewayAPIModule    = "sigs.k8s.io/gateway-api"
+	ZalandoModule       = "github.com/zalando/postgres-operator"
 )
 
 // tools by name.
@@ -60,6 +64,9 @@ var externalSecrets = hollow{
 var moduleOf = map[string]string{
 	CrossplaneModule:      "kubernetes",
 	ExternalSecretsModule: "externalsecrets",
+	CloudNativePGModule:   "neighbours",
+	GatewayAPIModule:      "neighbours",
+	ZalandoModule:         "neighbours",
 }
 
 // linkFlags go into every tool. Without the version variables kube-apiserver says that it is v0.0.0 and clients that look at the
