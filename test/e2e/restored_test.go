@@ -39,7 +39,11 @@ func TestRecordRestored(t *testing.T) {
 	kvWrite(t, "metadata", path, map[string]any{"custom_metadata": tags})
 	kvWrite(t, "data", path, map[string]any{"data": other})
 	eventually(t, "the Secret has what the record has now, and logs in", func(ctx context.Context) error {
-		if password, err := kvPassword(ctx, path); err != nil || password == old {
+		password, err := kvPassword(ctx, path)
+		if err != nil {
+			return err
+		}
+		if password == old {
 			return errors.New("the record has the password of before")
 		}
 		return provenWith(ctx, u)
