@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 )
 
 // TestOrderIsNoMatter holds that the order of lists which are sets or maps to the API server does not make an answer one about other rules.
@@ -48,7 +50,7 @@ func TestOneWriteInAPass(t *testing.T) {
 		rsp := run(t, request(contract, violated))
 		got := rsp.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().AsMap()
 		// Crossplane may have stopped listening: what is left to be shown must not wait for long.
-		want := map[bool]time.Duration{true: ttlViolated, false: ttlWaiting}[got["observedGeneration"] == 4.0]
+		want := map[bool]time.Duration{true: composite.Late, false: composite.Soon}[got["observedGeneration"] == 4.0]
 		if d := rsp.GetMeta().GetTtl().AsDuration(); d != want {
 			t.Errorf("TTL beside a status of generation %v: got %s, want %s", got["observedGeneration"], d, want)
 		}

@@ -16,26 +16,18 @@ import (
 	"github.com/ryuvia/provider-terdut/functions/secretcontract/internal/answer"
 )
 
-const (
-	// ttlWaiting is how soon Crossplane asks again while there is no answer, or not all of it is shown. Watches are faster, but stop for a
-	// while when too much happens at once.
-	ttlWaiting = 5 * time.Second
-	// ttlViolated is how soon Crossplane asks again when the answer is no: contracts may stay violated for days.
-	ttlViolated = time.Minute
-	// ttlReady is how soon Crossplane asks again when a contract is satisfied.
-	ttlReady = 5 * time.Minute
-)
-
 // A Function composes SecretContracts.
 type Function struct {
 	fnv1.UnimplementedFunctionRunnerServiceServer
 
 	log logging.Logger
+	// now is the time, which decides how soon Crossplane asks again and nothing else.
+	now func() time.Time
 }
 
 // RunFunction composes a SecretContract. What it cannot understand is a fatal result, upon which Crossplane changes nothing.
 func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
-	rsp := response.To(req, ttlWaiting)
+	rsp := response.To(req, composite.Soon)
 	if req.GetInput() != nil {
 		response.Fatal(rsp, fmt.Errorf("cannot use input: this function takes none"))
 		return rsp, nil
@@ -57,13 +49,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	}
 	rsp.Desired = desired
 	c.SetConditions(rsp)
-	switch {
-	case !shown, composite.Paused(xr):
-	case c.Ready:
-		rsp.Meta.Ttl = durationpb.New(ttlReady)
-	default:
-		rsp.Meta.Ttl = durationpb.New(ttlViolated)
-	}
+	rsp.Meta.Ttl = durationpb.New(c.AskAgain(xr, observed, shown, f.now()))
 	f.log.Debug("Composed a contract", "shown", shown, "satisfied", c.Ready)
 	return rsp, nil
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/crossplane/function-sdk-go/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 )
 
 const xr = `
@@ -84,7 +86,7 @@ func request(contract *structpb.Struct, check *structpb.Struct) *fnv1.RunFunctio
 
 func run(t *testing.T, r *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 	t.Helper()
-	rsp, err := (&Function{log: logging.NewNopLogger()}).RunFunction(context.Background(), r)
+	rsp, err := (&Function{log: logging.NewNopLogger(), now: func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }}).RunFunction(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,38 +147,38 @@ func TestAnswers(t *testing.T) {
 		ttl       time.Duration
 		observed  float64 // status.observedGeneration
 	}{
-		"None":      {"There is no check yet.", nil, fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0},
-		"Satisfied": {"All is in order.", object(t, checked), fnv1.Ready_READY_TRUE, "True RulesSatisfied", ttlReady, 4},
+		"None":      {"There is no check yet.", nil, fnv1.Ready_READY_FALSE, stale, composite.Soon, 0},
+		"Satisfied": {"All is in order.", object(t, checked), fnv1.Ready_READY_TRUE, "True RulesSatisfied", composite.Late, 4},
 		"Violated": {
-			"A finding is taken over.", object(t, checked, verdict("Satisfied", "False", "TooShort", 9)), fnv1.Ready_READY_FALSE, "False TooShort", ttlViolated, 4,
+			"A finding is taken over.", object(t, checked, verdict("Satisfied", "False", "TooShort", 9)), fnv1.Ready_READY_FALSE, "False TooShort", composite.Soon, 4,
 		},
 		"Unknown": {
 			"What could not be looked at stays unknown.", object(t, checked, verdict("Satisfied", "Unknown", "SecretAccessDenied", 9)), fnv1.Ready_READY_FALSE,
-			"Unknown SecretAccessDenied", ttlViolated, 4,
+			"Unknown SecretAccessDenied", composite.Soon, 4,
 		},
 		"OlderContract": {
 			"The check was asked for an older contract.", object(t, checked, set(3.0, "spec", "forProvider", "contractGeneration"), set(3.0, "status", "atProvider", "contractGeneration")),
-			fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+			fnv1.Ready_READY_FALSE, stale, composite.Soon, 0,
 		},
 		"NotEchoed": {
 			"The check has not answered for this contract.", object(t, checked, set(3.0, "status", "atProvider", "contractGeneration")),
-			fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+			fnv1.Ready_READY_FALSE, stale, composite.Soon, 0,
 		},
 		"OldConditions": {
-			"A condition speaks of the check before.", object(t, checked, verdict("KeysValid", "True", "RulesSatisfied", 8)), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+			"A condition speaks of the check before.", object(t, checked, verdict("KeysValid", "True", "RulesSatisfied", 8)), fnv1.Ready_READY_FALSE, stale, composite.Soon, 0,
 		},
 		"NotAsked": {
-			"The request has not been answered.", object(t, checked, set("deploy-6", "status", "atProvider", "checkRequest")), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+			"The request has not been answered.", object(t, checked, set("deploy-6", "status", "atProvider", "checkRequest")), fnv1.Ready_READY_FALSE, stale, composite.Soon, 0,
 		},
 		"OtherRules": {
 			"Somebody asks the check for less, of the same generation.",
 			object(t, checked, set([]any{map[string]any{"name": "password", "required": false, "nonEmpty": true, "minLength": 16.0, "format": "None"}}, "spec", "forProvider", "requiredKeys")),
-			fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+			fnv1.Ready_READY_FALSE, stale, composite.Soon, 0,
 		},
 		"MoreFields": {
 			"Somebody has added what is not applied, and so is not put back.",
 			object(t, checked, set([]any{map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "containers": []any{"sidecar"}}}, "spec", "forProvider", "workloadRefs")),
-			fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+			fnv1.Ready_READY_FALSE, stale, composite.Soon, 0,
 		},
 		"Paused": {
 			"Nobody looks any more: the last answer would stand for ever.",
@@ -184,10 +186,10 @@ func TestAnswers(t *testing.T) {
 				status := m["status"].(map[string]any)
 				status["conditions"] = append(status["conditions"].([]any), map[string]any{"type": "Synced", "status": "False", "reason": "ReconcilePaused", "observedGeneration": 9.0})
 			}),
-			fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+			fnv1.Ready_READY_FALSE, stale, composite.Soon, 0,
 		},
 		"NoStatus": {
-			"It has said nothing.", object(t, checked, func(m map[string]any) { delete(m, "status") }), fnv1.Ready_READY_FALSE, stale, ttlWaiting, 0,
+			"It has said nothing.", object(t, checked, func(m map[string]any) { delete(m, "status") }), fnv1.Ready_READY_FALSE, stale, composite.Soon, 0,
 		},
 	}
 	for name, tc := range cases {

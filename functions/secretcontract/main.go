@@ -2,6 +2,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/crossplane/function-sdk-go/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 
@@ -10,6 +12,6 @@ import (
 
 func main() {
 	serve.Main("A composition function that composes SecretContracts.", func(log logging.Logger) fnv1.FunctionRunnerServiceServer {
-		return &Function{log: log}
+		return &Function{log: log, now: time.Now}
 	})
 }

@@ -16,24 +16,18 @@ import (
 	"github.com/ryuvia/provider-terdut/functions/tenant/internal/tenant"
 )
 
-const (
-	// ttlWaiting is how soon Crossplane asks again while a Tenant is not Ready, or does not show all of it. Watches are faster, but stop for a
-	// while when too much happens at once.
-	ttlWaiting = 5 * time.Second
-	// ttlReady is how soon Crossplane asks again when a Tenant is Ready.
-	ttlReady = 5 * time.Minute
-)
-
 // A Function composes Tenants.
 type Function struct {
 	fnv1.UnimplementedFunctionRunnerServiceServer
 
 	log logging.Logger
+	// now is the time, which decides how soon Crossplane asks again and nothing else.
+	now func() time.Time
 }
 
 // RunFunction composes a Tenant. What it cannot understand is a fatal result, upon which Crossplane changes nothing.
 func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
-	rsp := response.To(req, ttlWaiting)
+	rsp := response.To(req, composite.Soon)
 	if req.GetInput() != nil {
 		response.Fatal(rsp, fmt.Errorf("cannot use input: this function takes none"))
 		return rsp, nil
@@ -56,9 +50,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	}
 	rsp.Desired = desired
 	c.SetConditions(rsp)
-	if c.Ready && shown && !composite.Paused(req.GetObserved().GetComposite().GetResource()) {
-		rsp.Meta.Ttl = durationpb.New(ttlReady)
-	}
+	rsp.Meta.Ttl = durationpb.New(c.AskAgain(req.GetObserved().GetComposite().GetResource(), observed, shown, f.now()))
 	f.log.Debug("Composed a tenant", "database", c.Status["database"], "phase", c.Status["phase"])
 	return rsp, nil
 }

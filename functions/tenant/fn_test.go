@@ -14,7 +14,7 @@ import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 )
 
-func newFunction() *Function { return &Function{log: logging.NewNopLogger()} }
+func newFunction() *Function { return &Function{log: logging.NewNopLogger(), now: time.Now} }
 
 func run(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 	t.Helper()

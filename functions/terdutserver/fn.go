@@ -16,26 +16,18 @@ import (
 	"github.com/ryuvia/provider-terdut/functions/terdutserver/internal/server"
 )
 
-const (
-	// ttlWaiting is how soon Crossplane asks again while a TerdutServer is not Ready, or does not show all of it. Watches are faster, but stop
-	// for a while when too much happens at once.
-	ttlWaiting = 5 * time.Second
-	// ttlReady is how soon Crossplane asks again when a TerdutServer is Ready.
-	ttlReady = 5 * time.Minute
-)
-
 // A Function composes TerdutServers.
 type Function struct {
 	fnv1.UnimplementedFunctionRunnerServiceServer
 
 	log logging.Logger
-	// now is the time, which decides how many new composed resources Crossplane may be burdened with and nothing else.
+	// now is the time, which decides how many new composed resources Crossplane may be burdened with, how soon it asks again, and nothing else.
 	now func() time.Time
 }
 
 // RunFunction composes a TerdutServer. What it cannot understand is a fatal result, upon which Crossplane changes nothing.
 func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
-	rsp := response.To(req, ttlWaiting)
+	rsp := response.To(req, composite.Soon)
 	if req.GetInput() != nil {
 		response.Fatal(rsp, fmt.Errorf("cannot use input: this function takes none"))
 		return rsp, nil
@@ -73,9 +65,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 		rsp.Requirements = &fnv1.Requirements{Resources: requirements}
 	}
 	c.SetConditions(rsp)
-	if c.Ready && shown && !composite.Paused(in.Composite) {
-		rsp.Meta.Ttl = durationpb.New(ttlReady)
-	}
+	rsp.Meta.Ttl = durationpb.New(c.AskAgain(in.Composite, in.Observed, shown, in.Now))
 	f.log.Debug("Composed an on-call server", "service", c.Status["serviceName"], "resources", len(c.Resources), "ready", c.Ready)
 	return rsp, nil
 }

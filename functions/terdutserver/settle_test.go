@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 )
 
 // TestOneWriteInAPass holds that what follows the conditions is shown when they are there, and that Crossplane asks again soon until then.
@@ -23,9 +25,9 @@ func TestOneWriteInAPass(t *testing.T) {
 			if held := cmp.Equal(before(), got); held != tc.held {
 				t.Errorf("status of the TerdutServer: got %v, held back: want %t", got, tc.held)
 			}
-			ttl := ttlReady
+			ttl := composite.Late
 			if tc.held {
-				ttl = ttlWaiting
+				ttl = composite.Soon
 			}
 			if got := rsp.GetMeta().GetTtl().AsDuration(); got != ttl {
 				t.Errorf("TTL: got %s, want %s", got, ttl)

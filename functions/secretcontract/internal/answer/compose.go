@@ -85,7 +85,7 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	if !answered {
 		out.Conditions = append(unanswered(why(c, asked, subject.Generation)), provisioned)
 		out.Status = composite.StatusOf(xr)
-		return out, false, nil
+		return out, out.Settle(xr), nil
 	}
 	for _, t := range conditions {
 		a := c.Status.GetCondition(t)

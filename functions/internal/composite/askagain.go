@@ -1,0 +1,55 @@
+package composite
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+const (
+	// Soon is how soon Crossplane asks again while a composite is on its way. Watches are faster, but stop for a while when too much happens
+	// at once, and nothing is watched that has to be waited for because of that.
+	Soon = 5 * time.Second
+	// Late is how late Crossplane asks again at most. Nothing but a watch event that got lost is found then.
+	Late = 5 * time.Minute
+	// patience is by how much longer something has to have been as it is than it is left alone.
+	patience = 6
+)
+
+// AskAgain is how soon Crossplane is to ask again for a composite: soon as long as something happens, and the later the longer nothing did.
+// Asking costs the API server as much as a change does, and what waits for a person, or for a server that is down, may be many, for days.
+func (c *Composition) AskAgain(xr *structpb.Struct, observed map[string]*structpb.Struct, shown bool, now time.Time) time.Duration {
+	switch {
+	case !shown || Paused(xr):
+		return Soon
+	case c.Ready:
+		return Late
+	}
+	last := timeOf(Pick(xr, "metadata"), "creationTimestamp")
+	for _, v := range xr.GetFields()["status"].GetStructValue().GetFields()["conditions"].GetListValue().GetValues() {
+		last = later(last, timeOf(v.GetStructValue(), "lastTransitionTime"))
+	}
+	for _, o := range observed {
+		last = later(last, timeOf(o.GetFields()["metadata"].GetStructValue(), "creationTimestamp"))
+	}
+	if last.IsZero() {
+		return Soon // Nobody can tell.
+	}
+	return min(max(now.Sub(last)/patience, Soon), Late)
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// timeOf a field, the zero time when there is none.
+func timeOf(s *structpb.Struct, field string) time.Time {
+	t, err := time.Parse(time.RFC3339, s.GetFields()[field].GetStringValue())
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
