@@ -130,6 +130,16 @@ func TestManifests(t *testing.T) {
 			resource: "external-secret",
 			want:     wantExternalSecret(madeAnew),
 		},
+		"DeliveredBefore": {
+			reason: "It was delivered when nothing was said of a time, and the Secret need not change for that.",
+			observed: func() map[string]*structpb.Struct {
+				all := everythingWith("credential", with("status.atProvider.createdTime", "2025-11-30T10:00:00Z"))
+				all["external-secret"] = object(all["external-secret"].AsMap(), projected)
+				return all
+			}(),
+			resource: "external-secret",
+			want:     wantExternalSecret(),
+		},
 		"MadeAnewIsKept": {
 			reason: "A BaoSecret without status says of no other record.",
 			observed: func() map[string]*structpb.Struct {

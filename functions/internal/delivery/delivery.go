@@ -151,10 +151,20 @@ func (d Delivery) At(record openbaov1alpha1.BaoSecretObservation) Delivery {
 	if record.Version > 0 {
 		d.Version = strconv.FormatInt(record.Version, 10)
 	}
-	if t := record.CreatedTime; !t.IsZero() {
+	if t := record.CreatedTime; !t.IsZero() && !d.deliveredSince(t.Time) {
 		d.Created = t.UTC().Format(time.RFC3339)
 	}
 	return d
+}
+
+// deliveredSince tells of an ExternalSecret that says nothing of a time whether it was read since then. To say so now would change the Secret, which
+// has External Secrets' annotations too, and who looks at its version would take it for another password.
+func (d Delivery) deliveredSince(written time.Time) bool {
+	if d.Observed == nil || d.Created != "" || d.Observed.Spec.Version() != d.Version {
+		return false
+	}
+	read, err := time.Parse(time.RFC3339, d.Observed.Status.RefreshTime)
+	return err == nil && !read.Before(written)
 }
 
 // Same compares what we own of two ExternalSecrets.
