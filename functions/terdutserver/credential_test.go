@@ -16,7 +16,7 @@ func TestDatabaseCredential(t *testing.T) {
 	const record, revision = "terdut.ryuvia.com/database-credential", "deployment.kubernetes.io/revision"
 	const changed = `FALSE CredentialChanged: Secret "db" has changed since the replicas were started, and they go on with what they read then: restart Deployment "oncall-2d980b82cb".`
 	const waits = "FALSE Waiting: It is known once all replicas are started with the current credential."
-	const unknown = `UNKNOWN CredentialChanged: The pod template of Deployment "oncall-2d980b82cb" was changed and changed back, and what its replicas were started with is not known any more: restart it.`
+	const unknown = `UNKNOWN CredentialChanged: Some replicas may have been started with an earlier content of Secret "db": restart Deployment "oncall-2d980b82cb".`
 	rotated := with("status.atProvider.observedSecret", map[string]any{"name": "db", "uid": "s1", "resourceVersion": "200"})
 	says := func(status, reason, message string) mod { return said("SecretExists", status, reason, message, 1) }
 	rolling := func(obj map[string]any) {
@@ -60,7 +60,7 @@ func TestDatabaseCredential(t *testing.T) {
 		},
 		"Template": {
 			reason: "This pass changes the template, so the replicas that come read what there is now.", check: rotated, notReady: true,
-			spec: with("spec.image.tag", "v2"), record: "2/s1/200", want: changed,
+			spec: with("spec.image.tag", "v2"), record: "2/s1/200;s1/100", want: changed,
 		},
 		"TemplateOnItsWay": {
 			reason: "Its controller has not made the revision yet. A Secret that changes meanwhile may be read or not.", check: rotated,
@@ -72,18 +72,38 @@ func TestDatabaseCredential(t *testing.T) {
 		},
 		"TemplateOnceMore": {
 			reason: "Its controller made no revision of a change that was taken back, and this pass makes one.", notReady: true,
-			spec: with("spec.image.tag", "v2"), deployment: []mod{annotated(record, "2/s1/50")}, record: "2/s1/100", want: changed,
+			spec: with("spec.image.tag", "v2"), deployment: []mod{annotated(record, "2/s1/50")}, record: "2/s1/100;s1/50", want: changed,
 		},
 		"TakenBack": {
-			reason:     "The template was changed and changed back before its controller looked: with what the replicas were started is not said any more.",
-			deployment: []mod{annotated(record, "2/s1/100")}, record: "1/unknown", want: waits,
+			reason:     "The template was changed and changed back before its controller looked: no replica was started.",
+			deployment: []mod{annotated(record, "2/s1/100")}, record: "1/s1/100", want: waits,
 		},
-		"TakenBackBefore": {
+		"TakenBackAfterChange": {
+			reason:     "The replicas that there are were started with what there was before.",
+			deployment: []mod{annotated(record, "2/s1/100;s1/50")}, record: "1/s1/50", want: waits,
+		},
+		"TakenBackWhilePaused": {
+			reason:     "A paused Deployment is looked at, and nothing is started.",
+			deployment: []mod{annotated(record, "2/s1/100"), with("spec.paused", true)}, record: "2/s1/100", want: waits,
+		},
+		"NoReplicaYet": {
+			reason: "Its controller scales first, and makes the revision later.", notReady: true,
+			deployment: []mod{annotated(record, "2/s1/100"), with("status.updatedReplicas", 0)}, record: "2/s1/100", want: waits,
+		},
+		"RolledBack": {
+			reason: "Replicas do not come up with a new image, and the template becomes another, perhaps what it was: those of before are kept then.", notReady: true,
+			spec: with("spec.image.tag", "v2"), deployment: []mod{annotated(revision, "2"), annotated(record, "2/s1/100;s1/50"), rolling}, record: "3/unknown", want: waits,
+		},
+		"RolledBackWithSame": {
+			reason: "All replicas were started with the same.", notReady: true,
+			spec: with("spec.image.tag", "v2"), deployment: []mod{annotated(revision, "2"), annotated(record, "2/s1/100"), rolling}, record: "3/s1/100", want: waits,
+		},
+		"Unknown": {
 			reason: "It stays so.", deployment: []mod{annotated(record, "1/unknown")}, record: "1/unknown", want: unknown,
 		},
-		"TakenBackAndRestarted": {
-			reason:     "The replicas of the new revision read what there is.",
-			deployment: []mod{annotated(revision, "2"), annotated(record, "1/unknown")}, record: "2/s1/100", want: unknown,
+		"UnknownAndRestarted": {
+			reason: "The replicas of the new revision read what there is.", deployment: []mod{annotated(revision, "2"), annotated(record, "1/unknown")},
+			record: "2/s1/100", want: unknown,
 		},
 		"NewRevisionExpected": {
 			reason: "The revision that was asked for is not there yet.", notReady: true,

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -108,18 +109,40 @@ func (s *server) renderCredential(ref commonv1alpha1.LocalSecretKeySelector) (*s
 type startedWith struct {
 	revision int64
 	version  string
+	// before is what replicas of earlier revisions were started with, as long as some may be there, empty when that was the same.
+	before string
 }
-
-func (w startedWith) String() string { return fmt.Sprintf("%d/%s", w.revision, w.version) }
 
 // versionUnknown is no version of a Secret.
 const versionUnknown = "unknown"
 
+func (w startedWith) String() string {
+	s := fmt.Sprintf("%d/%s", w.revision, w.version)
+	if w.before != "" {
+		s += ";" + w.before
+	}
+	return s
+}
+
+// next revision, asked for when the credential has a version, and the replicas of this one were all there or not.
+func (w startedWith) next(revision int64, version string, rolledOut bool) startedWith {
+	n := startedWith{revision: revision, version: version}
+	switch {
+	case !rolledOut && w.before != "" && w.before != version:
+		// Where the template becomes what it was before, the replicas of then are kept.
+		n.version = versionUnknown
+	case w.version != version:
+		n.before = w.version
+	}
+	return n
+}
+
 // startedWithOf an observed Deployment, nothing when it does not say.
 func startedWithOf(o *object) (w startedWith, said bool) {
-	revision, version, ok := strings.Cut(o.Metadata.Annotations[annotationCredential], "/")
+	text, before, _ := strings.Cut(o.Metadata.Annotations[annotationCredential], ";")
+	revision, version, ok := strings.Cut(text, "/")
 	n, err := strconv.ParseInt(revision, 10, 64)
-	return startedWith{revision: n, version: version}, ok && err == nil
+	return startedWith{revision: n, version: version, before: before}, ok && err == nil
 }
 
 // revisionOf an observed Deployment, 0 when its controller has not looked at it yet.
@@ -136,28 +159,35 @@ func revisionOf(o *object) int64 {
 //
 // A template that only loses something is such a one too: no comparison with what is observed tells, and its revision does.
 func (s *server) record(deployment *structpb.Struct) {
-	w, said := startedWith{revision: 1}, false
+	w := startedWith{revision: 1, version: s.credential.version}
 	if o := s.observed[resourceDeployment]; o != nil {
-		is := revisionOf(o)
-		w, said = startedWithOf(o)
-		switch {
-		case said && w.revision > is && !deploymentSeen(o):
-			// The Deployment's controller has not got to the last change.
-		case !within(template(deployment), template(o.manifest)):
-			w, said = startedWith{revision: is + 1}, false
-		case said && w.revision > is:
-			// It has, and made no revision: the template is again what it was. What its replicas were started with is not written down any more.
-			w = startedWith{revision: max(is, 1), version: versionUnknown}
-		case !said || w.revision < is && s.credential.version != "":
-			w, said = startedWith{revision: max(is, 1)}, false
-		}
-	}
-	if !said {
-		w.version = s.credential.version
+		w = s.recorded(o, deployment)
 	}
 	if w.version != "" && s.credential.secret != "" {
 		annotate(deployment, annotationCredential, w.String())
 	}
+}
+
+// recorded is what is to be said of an observed Deployment that becomes a desired one.
+func (s *server) recorded(o *object, desired *structpb.Struct) startedWith {
+	is, now := revisionOf(o), s.credential.version
+	w, said := startedWithOf(o)
+	another := !within(template(desired), template(o.manifest))
+	switch {
+	case said && w.revision > is && !deploymentSeen(o):
+		// The Deployment's controller has not got to the last change.
+		return w
+	case said && another:
+		return w.next(is+1, now, deploymentRolledOut(o))
+	case another:
+		return startedWith{revision: is + 1, version: now}
+	case said && w.revision > is:
+		// It has, and made no revision: the template is again what it was, and so are its replicas.
+		return startedWith{revision: max(is, 1), version: cmp.Or(w.before, w.version)}
+	case !said || w.revision < is && now != "":
+		return startedWith{revision: max(is, 1), version: now}
+	}
+	return w
 }
 
 func template(deployment *structpb.Struct) *structpb.Value {
@@ -188,7 +218,7 @@ func (s *server) credentialCondition() composite.Condition {
 	switch {
 	case said && w.version == versionUnknown:
 		is.Status, is.Reason = corev1.ConditionUnknown, v1alpha1.ReasonCredentialChanged
-		is.Message = fmt.Sprintf("The pod template of Deployment %q was changed and changed back, and what its replicas were started with is not known any more: restart it.", d.Metadata.Name)
+		is.Message = fmt.Sprintf("Some replicas may have been started with an earlier content of Secret %q: restart Deployment %q.", c.secret, d.Metadata.Name)
 		return is
 	case said && w.version != c.version:
 		is.Reason = v1alpha1.ReasonCredentialChanged

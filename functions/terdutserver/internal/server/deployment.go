@@ -130,6 +130,7 @@ func (s *server) containerResources() (map[string]any, error) {
 // A deployment is what is read of a Deployment.
 type deployment = composite.Object[struct {
 	Replicas int32 `json:"replicas"`
+	Paused   bool  `json:"paused"`
 	Template struct {
 		Spec corev1.PodSpec `json:"spec"`
 	} `json:"template"`
@@ -146,10 +147,12 @@ type deployment = composite.Object[struct {
 	} `json:"conditions"`
 }]
 
-// deploymentSeen tells whether the Deployment's controller has got to its last change.
+// deploymentSeen tells whether the Deployment's controller has got to its last change, and there are replicas of the template as it is now. It may
+// have looked and made none yet: it does so while it is paused, and once when the number of replicas changes.
 func deploymentSeen(o *object) bool {
 	d := &deployment{}
-	return composite.Decode(o.manifest, d) == nil && d.Metadata.Generation > 0 && d.Status.ObservedGeneration == d.Metadata.Generation
+	return composite.Decode(o.manifest, d) == nil && d.Metadata.Generation > 0 && d.Status.ObservedGeneration == d.Metadata.Generation &&
+		d.Status.UpdatedReplicas > 0 && !d.Spec.Paused
 }
 
 // deploymentReady tells whether all replicas run the current template and answer, and no other does.
