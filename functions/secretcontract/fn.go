@@ -49,7 +49,12 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	}
 	rsp.Desired = desired
 	c.SetConditions(rsp)
-	rsp.Meta.Ttl = durationpb.New(c.AskAgain(xr, observed, shown, f.now()))
+	limit := composite.Slow
+	if c.Resources[answer.ResourceCheck].Ready {
+		// Contracts may stay violated for days.
+		limit = composite.Late
+	}
+	rsp.Meta.Ttl = durationpb.New(c.AskAgain(xr, observed, shown, f.now(), limit))
 	f.log.Debug("Composed a contract", "shown", shown, "satisfied", c.Ready)
 	return rsp, nil
 }

@@ -50,7 +50,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	}
 	rsp.Desired = desired
 	c.SetConditions(rsp)
-	rsp.Meta.Ttl = durationpb.New(c.AskAgain(req.GetObserved().GetComposite().GetResource(), observed, shown, f.now()))
+	rsp.Meta.Ttl = durationpb.New(c.AskAgain(req.GetObserved().GetComposite().GetResource(), observed, shown, f.now(), composite.Slow))
 	f.log.Debug("Composed a tenant", "database", c.Status["database"], "phase", c.Status["phase"])
 	return rsp, nil
 }

@@ -65,7 +65,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 		rsp.Requirements = &fnv1.Requirements{Resources: requirements}
 	}
 	c.SetConditions(rsp)
-	rsp.Meta.Ttl = durationpb.New(c.AskAgain(in.Composite, in.Observed, shown, in.Now))
+	rsp.Meta.Ttl = durationpb.New(c.AskAgain(in.Composite, in.Observed, shown, in.Now, composite.Slow))
 	f.log.Debug("Composed an on-call server", "service", c.Status["serviceName"], "resources", len(c.Resources), "ready", c.Ready)
 	return rsp, nil
 }

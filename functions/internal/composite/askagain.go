@@ -10,15 +10,18 @@ const (
 	// Soon is how soon Crossplane asks again while a composite is on its way. Watches are faster, but stop for a while when too much happens
 	// at once, and nothing is watched that has to be waited for because of that.
 	Soon = 5 * time.Second
-	// Late is how late Crossplane asks again at most. Nothing but a watch event that got lost is found then.
+	// Slow is how late Crossplane asks again for what is not there yet. It finds what no watch tells of: an event that got lost while Crossplane
+	// started, and that the API server would take now what it refused.
+	Slow = time.Minute
+	// Late is how late Crossplane asks again for what may stay as it is.
 	Late = 5 * time.Minute
 	// patience is by how much longer something has to have been as it is than it is left alone.
 	patience = 6
 )
 
-// AskAgain is how soon Crossplane is to ask again for a composite: soon as long as something happens, and the later the longer nothing did.
-// Asking costs the API server as much as a change does, and what waits for a person, or for a server that is down, may be many, for days.
-func (c *Composition) AskAgain(xr *structpb.Struct, observed map[string]*structpb.Struct, shown bool, now time.Time) time.Duration {
+// AskAgain is how soon Crossplane is to ask again for a composite: soon as long as something happens, and the later the longer nothing did, up to a
+// limit. Asking costs the API server as much as a change does, and what waits for a person, or for a server that is down, may be many, for days.
+func (c *Composition) AskAgain(xr *structpb.Struct, observed map[string]*structpb.Struct, shown bool, now time.Time, limit time.Duration) time.Duration {
 	switch {
 	case !shown || Paused(xr):
 		return Soon
@@ -35,7 +38,7 @@ func (c *Composition) AskAgain(xr *structpb.Struct, observed map[string]*structp
 	if last.IsZero() {
 		return Soon // Nobody can tell.
 	}
-	return min(max(now.Sub(last)/patience, Soon), Late)
+	return min(max(now.Sub(last)/patience, Soon), limit)
 }
 
 func later(a, b time.Time) time.Time {

@@ -1,6 +1,7 @@
 package composite
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -22,13 +23,14 @@ func TestAskAgain(t *testing.T) {
 		made       time.Duration
 		conditions []any
 		child      time.Duration // When the youngest composed resource was made, 0 for none.
+		limit      time.Duration // A minute unless it is set.
 		want       time.Duration
 	}{
 		"New":       {reason: "Everything is still to come.", made: time.Second, want: 5 * time.Second},
 		"OnItsWay":  {reason: "Something happens.", made: time.Hour, conditions: []any{condition("A", "False", time.Hour), condition("B", "True", 20*time.Second)}, want: 5 * time.Second},
 		"Composing": {reason: "A composed resource is new.", made: time.Hour, conditions: []any{condition("A", "False", time.Hour)}, child: 90 * time.Second, want: 15 * time.Second},
-		"Waiting":   {reason: "Nothing has happened for a while.", made: time.Hour, conditions: []any{condition("A", "False", 10*time.Minute)}, want: 100 * time.Second},
-		"Stuck":     {reason: "It waits for a person, for days.", made: 72 * time.Hour, conditions: []any{condition("A", "False", 48*time.Hour)}, want: 5 * time.Minute},
+		"Waiting":   {reason: "Nothing has happened for a while.", made: time.Hour, conditions: []any{condition("A", "False", 10*time.Minute)}, want: 100 * time.Second, limit: 5 * time.Minute},
+		"Stuck":     {reason: "It waits for a person, for days.", made: 72 * time.Hour, conditions: []any{condition("A", "False", 48*time.Hour)}, want: time.Minute},
 		"Ready":     {reason: "Nothing is expected.", ready: true, made: time.Minute, want: 5 * time.Minute},
 		"Hidden":    {reason: "What is left to be written is written soon.", ready: true, hidden: true, made: 72 * time.Hour, want: 5 * time.Second},
 		"Paused":    {reason: "Watches say nothing.", made: 72 * time.Hour, conditions: []any{condition("Responsive", "False", time.Hour)}, want: 5 * time.Second},
@@ -46,12 +48,12 @@ func TestAskAgain(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := (&Composition{Ready: tc.ready}).AskAgain(xr, observed, !tc.hidden, now); got != tc.want {
+			if got := (&Composition{Ready: tc.ready}).AskAgain(xr, observed, !tc.hidden, now, cmp.Or(tc.limit, Slow)); got != tc.want {
 				t.Errorf("\n%s\nwant %s, got %s", tc.reason, tc.want, got)
 			}
 		})
 	}
-	if got := (&Composition{}).AskAgain(&structpb.Struct{}, nil, true, now); got != Soon {
+	if got := (&Composition{}).AskAgain(&structpb.Struct{}, nil, true, now, Slow); got != Soon {
 		t.Errorf("of what has no times: want %s, got %s", Soon, got)
 	}
 }
