@@ -74,8 +74,8 @@ func (p *Plane) startAPIServer(ctx context.Context, more []string) error {
 		"--disable-admission-plugins=ServiceAccount",
 		// The defaults are for more cores. With a hundred requests at once on two, what delivers watches waits for its turn with all of them, and
 		// every controller decides from what was true seconds ago.
-		fmt.Sprintf("--max-requests-inflight=%d", readsPerCore*runtime.NumCPU()),
-		fmt.Sprintf("--max-mutating-requests-inflight=%d", writesPerCore*runtime.NumCPU()),
+		fmt.Sprintf("--max-requests-inflight=%d", min(readsPerCore*runtime.GOMAXPROCS(0), 400)),
+		fmt.Sprintf("--max-mutating-requests-inflight=%d", min(writesPerCore*runtime.GOMAXPROCS(0), 200)),
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-signing-key-file=" + keys.serviceAccount, "--service-account-key-file=" + keys.serviceAccount,
 	}, more...)...)

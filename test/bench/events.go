@@ -49,12 +49,14 @@ type recorder struct {
 	tokens int
 	// tenants that wavered.
 	tenants wavering
+	// keep the lines, which costs a comparison of each object with what it was.
+	keep bool
 }
 
 // record the events of a namespace until the recorder is ended.
 func (b *bench) record(ctx context.Context, namespace string) (*recorder, error) {
 	ctx, stop := context.WithCancel(ctx)
-	r := &recorder{start: time.Now(), stop: stop, events: map[string]int{}, tenants: wavering{ready: map[string]bool{}}}
+	r := &recorder{start: time.Now(), stop: stop, events: map[string]int{}, tenants: wavering{ready: map[string]bool{}}, keep: b.Trace}
 	for _, gvk := range watched {
 		l := &unstructured.UnstructuredList{}
 		l.SetGroupVersionKind(gvk)
@@ -93,6 +95,9 @@ func (r *recorder) follow(ctx context.Context, w watch.Interface, last map[strin
 		case e, ok := <-w.ResultChan():
 			u, isObject := e.Object.(*unstructured.Unstructured)
 			if !ok || !isObject {
+				r.mu.Lock()
+				r.tenants.cut = r.tenants.cut || ctx.Err() == nil
+				r.mu.Unlock()
 				return
 			}
 			r.note(e.Type, last[u.GetName()], u)
@@ -109,11 +114,14 @@ func (r *recorder) note(t watch.EventType, was, is *unstructured.Unstructured) {
 	what := []string{"created"}
 	if t == watch.Added {
 		r.tokens += tokensOfCreate - tokensOfUpdate
-	} else if was != nil {
+	} else if was != nil && r.keep {
 		what = changed("", was.Object, is.Object)
 	}
 	if is.GetKind() == terdutv1alpha1.TenantGroupVersionKind.Kind {
 		r.tenants.note(is, time.Now())
+	}
+	if !r.keep {
+		return
 	}
 	r.lines = append(r.lines, fmt.Sprintf("%8.3f s  %s  %-14s  %s->%s  by %-44s  %s", time.Since(r.start).Seconds(), compositeOf(is), is.GetKind(),
 		version(was), version(is), writer(is), strings.Join(what, " ")))
@@ -292,8 +300,8 @@ func (b *bench) quiet(ctx context.Context, r *recorder) error {
 	return until(ctx, 100*time.Millisecond, func() (bool, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if len(r.lines) != seen {
-			seen, since = len(r.lines), time.Now()
+		if r.tokens != seen {
+			seen, since = r.tokens, time.Now()
 		}
 		return time.Since(since) > quietFor, nil
 	})

@@ -20,6 +20,8 @@ type spell struct {
 type wavering struct {
 	ready  map[string]bool
 	spells []spell
+	// cut is true when the API server ended a watch, and what happened later was not seen.
+	cut bool
 }
 
 func (w *wavering) note(u *unstructured.Unstructured, now time.Time) {
@@ -47,7 +49,11 @@ func (w *wavering) String() string {
 		}
 		longest = max(longest, s.till.Sub(s.from))
 	}
-	return fmt.Sprintf("%d (longest %s, not over: %d)", len(w.spells), seconds(longest), open)
+	out := fmt.Sprintf("%d (longest %s, not over: %d)", len(w.spells), seconds(longest), open)
+	if w.cut {
+		out += ", and not all was seen: the API server ended a watch"
+	}
+	return out
 }
 
 // composites that wavered.

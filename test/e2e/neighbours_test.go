@@ -45,7 +45,11 @@ func neighbour(t *testing.T, module string, file ...string) {
 	t.Cleanup(func() {
 		if err := p.Client.Delete(context.Background(), crd); client.IgnoreNotFound(err) != nil {
 			t.Errorf("cannot delete CustomResourceDefinition %q: %v", crd.GetName(), err)
+			return
 		}
+		eventually(t, crd.GetName()+" to be gone", func(ctx context.Context) error {
+			return gone(ctx, &extv1.CustomResourceDefinition{}, types.NamespacedName{Name: crd.GetName()})
+		})
 	})
 	eventually(t, crd.GetName()+" to be served", func(ctx context.Context) error {
 		is := &extv1.CustomResourceDefinition{}
@@ -57,7 +61,9 @@ func neighbour(t *testing.T, module string, file ...string) {
 		}) {
 			return errors.New("it is not established")
 		}
-		return nil
+		l := &unstructured.UnstructuredList{}
+		l.SetGroupVersionKind(schema.GroupVersionKind{Group: is.Spec.Group, Version: is.Spec.Versions[0].Name, Kind: is.Spec.Names.ListKind})
+		return p.Client.List(ctx, l, client.Limit(1))
 	})
 }
 
