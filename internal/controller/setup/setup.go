@@ -119,6 +119,8 @@ func Managed[T Object](mgr ctrl.Manager, o Options, k Kind[T], watches ...func(*
 		}
 	}
 
+	// A counter that appears with its first count has not risen as far as Prometheus knows.
+	released.WithLabelValues(k.GVK.Kind)
 	name := managed.ControllerName(k.GVK.GroupKind().String())
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(name).

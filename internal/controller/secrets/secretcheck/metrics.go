@@ -29,16 +29,24 @@ var (
 	})
 )
 
+// Outcomes of evaluations.
+const (
+	outcomeSatisfied = "satisfied"
+	outcomeViolated  = "violated"
+	outcomeUnknown   = "unknown"
+	outcomeError     = "error"
+)
+
 // measure counts one evaluation.
 func measure(v verdict, err error, took time.Duration) {
-	outcome := "unknown"
+	outcome := outcomeUnknown
 	switch {
 	case err != nil:
-		outcome = "error"
+		outcome = outcomeError
 	case v.satisfied.Status == contract.StatusTrue:
-		outcome = "satisfied"
+		outcome = outcomeSatisfied
 	case v.satisfied.Status == contract.StatusFalse:
-		outcome = "violated"
+		outcome = outcomeViolated
 	}
 	checks.WithLabelValues(outcome).Inc()
 	duration.Observe(took.Seconds())
@@ -120,7 +128,11 @@ func registerMetrics(mgr ctrl.Manager, o setup.Options) error {
 }
 
 // collectors of what is published: of each check only when that is asked for, because their number is that of the contracts.
+// A counter that appears with its first count has not risen as far as Prometheus knows, so all outcomes are there from the start.
 func collectors(o setup.Options, kube client.Reader, elected <-chan struct{}) []prometheus.Collector {
+	for _, outcome := range []string{outcomeSatisfied, outcomeViolated, outcomeUnknown, outcomeError} {
+		checks.WithLabelValues(outcome)
+	}
 	cs := []prometheus.Collector{checks, duration}
 	if o.ContractMetrics {
 		cs = append(cs, &collector{kube: kube, elected: elected})

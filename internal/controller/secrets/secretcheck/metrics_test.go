@@ -175,3 +175,27 @@ func TestContractMetricsUnread(t *testing.T) {
 		t.Errorf("series of contracts that nobody knows: %v", got)
 	}
 }
+
+// TestOutcomes holds that the first evaluation that fails is a rise of its counter: one that appears with its first count is none to Prometheus.
+func TestOutcomes(t *testing.T) {
+	checks.Reset()
+	r := prometheus.NewPedanticRegistry()
+	for _, c := range collectors(setup.Options{}, unread{}, nil) {
+		r.MustRegister(c)
+	}
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				got[l.GetValue()] = m.GetCounter().GetValue()
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]float64{"satisfied": 0, "violated": 0, "unknown": 0, "error": 0}, got); diff != "" {
+		t.Errorf("outcomes before the first evaluation: -want, +got:\n%s", diff)
+	}
+}
