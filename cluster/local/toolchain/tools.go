@@ -26,6 +26,7 @@ const (
 	KVServer              = "kv-server"
 	ExternalSecrets       = "external-secrets"
 	CrossplaneCLI         = "crossplane-cli"
+	PromQL                = "promql"
 )
 
 // Names of the modules that tell the versions in use; see ModuleDir.
@@ -48,6 +49,7 @@ var tools = map[string]tool{
 	KVServer:              {module: "openbao", pkg: "."},
 	ExternalSecrets:       {module: "externalsecrets", pkg: ".", hollow: &externalSecrets},
 	CrossplaneCLI:         {module: "crossplane-cli", pkg: "github.com/crossplane/cli/v2/cmd/crossplane"},
+	PromQL:                {module: "prometheus", pkg: "."},
 	"controller-gen":      {module: "generate", pkg: "sigs.k8s.io/controller-tools/cmd/controller-gen"},
 	"angryjet":            {module: "generate", pkg: "github.com/crossplane/crossplane-tools/cmd/angryjet"},
 	"golangci-lint":       {module: "lint", pkg: "github.com/golangci/golangci-lint/v2/cmd/golangci-lint"},
