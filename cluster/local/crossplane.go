@@ -41,8 +41,8 @@ const initAttempts = 5
 
 // crossplane is what Crossplane's processes are started with.
 type crossplane struct {
-	env      []string
-	readyURL string
+	env                  []string
+	readyURL, metricsURL string
 	// certs is the folder with the certificate that functions are called with.
 	certs string
 	// noCRDs is an empty folder.
@@ -102,9 +102,10 @@ func (p *Plane) configureCrossplane(ctx context.Context) error {
 	}
 	dir := filepath.Join(p.Dir, "crossplane")
 	p.crossplane = crossplane{
-		readyURL: local("http", ports[0]) + "/readyz",
-		certs:    filepath.Join(dir, "tls-client"),
-		noCRDs:   filepath.Join(dir, "no-crds"),
+		readyURL:   local("http", ports[0]) + "/readyz",
+		metricsURL: local("http", ports[1]) + "/metrics",
+		certs:      filepath.Join(dir, "tls-client"),
+		noCRDs:     filepath.Join(dir, "no-crds"),
 	}
 	cache := filepath.Join(dir, "xpkg")
 	for _, d := range []string{p.crossplane.certs, p.crossplane.noCRDs, cache} {
@@ -128,6 +129,9 @@ func (p *Plane) configureCrossplane(ctx context.Context) error {
 	}
 	return nil
 }
+
+// CrossplaneMetrics is the URL of the metrics of Crossplane's core.
+func (p *Plane) CrossplaneMetrics() string { return p.crossplane.metricsURL }
 
 // RestartCrossplane kills Crossplane's core as a crash would, starts it again and waits until it is ready.
 func (p *Plane) RestartCrossplane(ctx context.Context) error {

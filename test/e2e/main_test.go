@@ -54,7 +54,7 @@ func run(m *testing.M) int {
 			// Every statement is logged: no password may be in one.
 			Postgres: postgres.Options{TLS: true, Conf: map[string]string{"log_statement": "all"}},
 		},
-		ProviderArgs: []string{"--debug", "--poll-interval=" + poll, "--verify-interval=10s", "--contract-metrics"},
+		ProviderArgs: []string{"--debug", "--poll-interval=" + poll, "--verify-interval=10s", "--contract-metrics", "--state-metrics-every=5s"},
 		FunctionArgs: []string{"--debug"},
 	})
 	if err != nil {
