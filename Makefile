@@ -52,6 +52,10 @@ generate: ## Write all generated code anew
 check: ## Format, vet, lint, tidy and generated files are clean
 	./hack/check
 
+.PHONY: recipe
+recipe: ## Add one more kind in a worktree, as docs/adding-a-kind.md tells, check and test it, and take it out again; takes minutes
+	./hack/recipe $(ARGS)
+
 .PHONY: package
 package: ## Build provider, functions and configurations as .xpkg in _output/
 	$(GO) run ./cluster/images/cmd/package -o _output
