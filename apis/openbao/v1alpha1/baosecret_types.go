@@ -117,8 +117,10 @@ type BaoSecretObservation struct {
 	// RotationTrigger that the current generated values belong to.
 	// +optional
 	RotationTrigger string `json:"rotationTrigger,omitempty"`
+	// Mount of the engine that the record is in.
 	// +optional
 	Mount string `json:"mount,omitempty"`
+	// Path of the record below the mount.
 	// +optional
 	Path string `json:"path,omitempty"`
 	// URL of the record in OpenBao's API, at the address that consumers are told. It holds no credential.

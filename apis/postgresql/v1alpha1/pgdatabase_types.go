@@ -139,6 +139,7 @@ type PGDatabaseParameters struct {
 
 // An ExtensionObservation is an installed extension.
 type ExtensionObservation struct {
+	// Name of the extension.
 	Name string `json:"name"`
 	// Version that is installed.
 	// +optional
@@ -160,14 +161,18 @@ type RegistryObservation struct {
 
 // A ConsumerObservation is what applications connect to.
 type ConsumerObservation struct {
+	// Host name that they connect to, and that TLS verifies.
 	// +optional
 	Host string `json:"host,omitempty"`
+	// HostAddr is an IP address that they may connect to instead.
 	// +optional
 	HostAddr string `json:"hostaddr,omitempty"`
+	// Port that they connect to.
 	// +optional
 	Port int32 `json:"port,omitempty"`
 	// +optional
 	SSLMode SSLMode `json:"sslMode,omitempty"`
+	// CABundle is the PEM bundle of CA certificates that they verify the server with. It is public.
 	// +optional
 	CABundle string `json:"caBundle,omitempty"`
 }
@@ -180,8 +185,10 @@ type PGDatabaseObservation struct {
 	// Owner is the name of the role that owns the database.
 	// +optional
 	Owner string `json:"owner,omitempty"`
+	// Encoding that the database has.
 	// +optional
 	Encoding string `json:"encoding,omitempty"`
+	// Locale that the database has.
 	// +optional
 	Locale string `json:"locale,omitempty"`
 	// Extensions that the spec names and that are installed.
@@ -197,6 +204,7 @@ type PGDatabaseObservation struct {
 	LoginVerifiedTime *metav1.Time `json:"loginVerifiedTime,omitempty"`
 	// +optional
 	Registry RegistryObservation `json:"registry,omitempty"`
+	// ServerVersion is the version of PostgreSQL.
 	// +optional
 	ServerVersion string `json:"serverVersion,omitempty"`
 	// ServerIdentity is the server's system identifier.

@@ -6,8 +6,11 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // An ObservedSecret identifies the Secret that was read.
 type ObservedSecret struct {
-	Name            string `json:"name"`
-	UID             string `json:"uid"`
+	// Name of the Secret.
+	Name string `json:"name"`
+	// UID of the Secret: one that is made anew has another.
+	UID string `json:"uid"`
+	// ResourceVersion that was read.
 	ResourceVersion string `json:"resourceVersion"`
 }
 
@@ -25,7 +28,8 @@ type Finding struct {
 // A WorkloadFinding is one thing that keeps a workload from consuming the Secret.
 type WorkloadFinding struct {
 	// Path in the pod's specification.
-	Path   string `json:"path"`
+	Path string `json:"path"`
+	// Reason why it does not consume it as the contract asks.
 	Reason string `json:"reason"`
 }
 
@@ -45,12 +49,16 @@ type WorkloadUse struct {
 
 // A WorkloadStatus is what was found in one workload.
 type WorkloadStatus struct {
+	// APIVersion of the workload.
 	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Name       string `json:"name"`
+	// Kind of the workload.
+	Kind string `json:"kind"`
+	// Name of the workload.
+	Name string `json:"name"`
 	// Configured says that every chosen container consumes the Secret as the contract asks.
-	Configured bool   `json:"configured"`
-	Reason     string `json:"reason"`
+	Configured bool `json:"configured"`
+	// Reason why it is configured, or is not.
+	Reason string `json:"reason"`
 	// Containers that were looked at.
 	// +optional
 	Containers []string `json:"containers,omitempty"`
@@ -71,7 +79,9 @@ type WorkloadStatus struct {
 
 // A CertificateStatus tells when a certificate ends.
 type CertificateStatus struct {
-	Key      string      `json:"key"`
+	// Key of the Secret that holds the certificate.
+	Key string `json:"key"`
+	// NotAfter is when it ends.
 	NotAfter metav1.Time `json:"notAfter"`
 }
 
