@@ -1,6 +1,7 @@
 // Package owner finds out whose a managed resource is. Ownership records outside the cluster name that identity, so it is never taken from
 // a field that somebody could write into a spec or a status: it is the object itself or, for a composed resource, the composite that
-// controls it and that says so itself.
+// controls it and that says so itself. Where a claim stands before the composite it is the claim, which survives a composite that is made
+// anew behind it.
 package owner
 
 import (
@@ -21,7 +22,7 @@ import (
 
 // An Identity is who owns an external object.
 type Identity struct {
-	// UID of the composite, or of the managed resource where no composite controls it.
+	// UID of the claim or composite, or of the managed resource where no composite controls it.
 	UID types.UID
 	// Namespace and Name of the same object.
 	Namespace string
@@ -31,7 +32,7 @@ type Identity struct {
 // String returns namespace/name (uid).
 func (i Identity) String() string { return fmt.Sprintf("%s/%s (%s)", i.Namespace, i.Name, i.UID) }
 
-// A Resolver resolves identities. It remembers those it has seen: the identity behind a controller reference never changes.
+// A Resolver resolves identities. It remembers those it has seen, but for claims: the composite behind a controller reference never changes.
 type Resolver struct {
 	live client.Reader
 
@@ -69,7 +70,9 @@ func (r *Resolver) Of(ctx context.Context, o client.Object, gvk schema.GroupVers
 	if err != nil {
 		return Identity{}, err
 	}
-	id = Identity{UID: c.GetUID(), Namespace: c.GetNamespace(), Name: c.GetName()}
+	if id, err = Behind(ctx, r.live, o, c); err != nil || id.UID != c.GetUID() {
+		return id, err
+	}
 
 	r.mu.Lock()
 	r.seen[k] = id
@@ -113,17 +116,22 @@ func (r *Resolver) Forget(o client.Object) {
 	}
 }
 
-// Alive is true when a composite controls the object, exists and is not being deleted itself. Nothing that such an object manages may be
-// deleted outside, because the composite will make the object again. In a namespace that is being deleted it will not: that cannot be
-// undone, and everything in it goes in no particular order.
+// Alive is true when a composite controls the object, exists and is not being deleted itself, or a claim will make it anew. Nothing that such
+// an object manages may be deleted outside, because the composite will make the object again. In a namespace that is being deleted it will
+// not: that cannot be undone, and everything in it goes in no particular order.
 func (r *Resolver) Alive(ctx context.Context, o client.Object) (bool, error) {
 	ref := metav1.GetControllerOf(o)
 	if ref == nil {
 		return false, nil
 	}
 	c, err := exists(ctx, r.live, o.GetNamespace(), ref)
-	if err != nil || c == nil || c.GetDeletionTimestamp() != nil {
+	if err != nil {
 		return false, err
+	}
+	if c == nil || c.GetDeletionTimestamp() != nil {
+		if claimed, err := claimed(ctx, r.live, o, ref); err != nil || !claimed {
+			return false, err
+		}
 	}
 	terminating, err := NamespaceTerminating(ctx, r.live, o.GetNamespace())
 	return !terminating && err == nil, err

@@ -32,7 +32,11 @@ func (e *evaluation) approved(ctx context.Context) (bool, error) {
 		if !asks(composite, e.mg.Spec.ForProvider.ContractParameters) {
 			return false, nil
 		}
-		of = v1alpha1.ContractReference{Name: composite.GetName(), UID: string(composite.GetUID())}
+		id, err := owner.Behind(ctx, e.live, e.mg, composite)
+		if err != nil {
+			return false, err
+		}
+		of = v1alpha1.ContractReference{Name: id.Name, UID: string(id.UID)}
 	}
 	l := &v1alpha1.SecretAccessGrantList{}
 	// Live: a revoked grant must not be believed for as long as a cache needs.

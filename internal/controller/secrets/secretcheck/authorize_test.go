@@ -1,10 +1,12 @@
 package secretcheck
 
 import (
+	"errors"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -181,6 +183,39 @@ func TestGrants(t *testing.T) {
 			}
 			if tc.want == "False AccessNotApproved" && b.gets > 0 {
 				t.Errorf("\n%s\nthe Secret was read %d times", tc.reason, b.gets)
+			}
+		})
+	}
+
+	// The contract is a claim. A grant names the claim, and not what stands behind it.
+	for name, uid := range map[string]types.UID{"Claim": "contract-uid", "ClaimAnew": "another-uid"} {
+		t.Run("Composed/"+name, func(t *testing.T) {
+			claim := contractOf(spec)
+			claim.SetUID(uid)
+			xr := contractOf(spec)
+			xr.SetKind("XSecretContract")
+			xr.SetNamespace("")
+			xr.SetName("orders-x")
+			xr.SetUID("xr-uid")
+			refs := []any{map[string]any{"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": v1alpha1.SecretCheckKind, "namespace": namespace, "name": "orders-abc"}}
+			ref := map[string]any{"apiVersion": "terdut.ryuvia.com/v1alpha1", "kind": "SecretContract", "namespace": namespace, "name": "orders"}
+			back := map[string]any{"apiVersion": "terdut.ryuvia.com/v1alpha1", "kind": "XSecretContract", "name": "orders-x"}
+			if err := errors.Join(
+				unstructured.SetNestedSlice(xr.Object, refs, "spec", "resourceRefs"), unstructured.SetNestedMap(xr.Object, ref, "spec", "claimRef"),
+				unstructured.SetNestedMap(claim.Object, back, "spec", "resourceRef"),
+			); err != nil {
+				t.Fatal(err)
+			}
+			mg := check(composed, func(c *v1alpha1.SecretCheck) {
+				c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "terdut.ryuvia.com/v1alpha1", Kind: "XSecretContract", Name: "orders-x", UID: "xr-uid", Controller: &yes}}
+			})
+			b := newBench(t, secret(), forContract, xr, claim)
+			b.grants = true
+			if err := b.look(t, mg); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := says(mg, v1alpha1.TypeSatisfied) == "True RulesSatisfied", uid == "contract-uid"; got != want || !got && b.gets > 0 {
+				t.Errorf("Satisfied: got %s, with %d reads of the Secret", says(mg, v1alpha1.TypeSatisfied), b.gets)
 			}
 		})
 	}

@@ -77,6 +77,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 
 	contracts := schema.GroupVersionKind{Group: "terdut.ryuvia.com", Version: "v1alpha1", Kind: "SecretContract"}
 	s.AddKnownTypeWithName(contracts, &unstructured.Unstructured{})
+	contracts.Kind = "XSecretContract"
+	s.AddKnownTypeWithName(contracts, &unstructured.Unstructured{})
 
 	b := &bench{events: &events{}, at: noon}
 	b.kube = fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
@@ -87,6 +89,9 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 			}
 			if kind == "Secret" {
 				b.gets++
+			}
+			if o.GetObjectKind().GroupVersionKind().Kind == "XSecretContract" {
+				k.Namespace = "" // It is of cluster scope, which this API server does not know.
 			}
 			if b.fail != nil {
 				if err := b.fail(kind); err != nil {
