@@ -16,6 +16,7 @@ import (
 	"github.com/crossplane/function-sdk-go/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 
+	"github.com/ryuvia/provider-terdut/functions/internal/claimtest"
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 )
 
@@ -84,9 +85,22 @@ func request(contract *structpb.Struct, check *structpb.Struct) *fnv1.RunFunctio
 	return r
 }
 
+// run the function. It must answer the same when the manifest is that of a claim.
 func run(t *testing.T, r *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 	t.Helper()
-	rsp, err := (&Function{log: logging.NewNopLogger(), now: func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }}).RunFunction(context.Background(), r)
+	rsp := once(t, r)
+	claimtest.SameAnswer(t, newFunction(), r, rsp)
+	return rsp
+}
+
+func newFunction() *Function {
+	return &Function{log: logging.NewNopLogger(), now: func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }}
+}
+
+// once runs the function, where it is run so often that time matters.
+func once(t *testing.T, r *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
+	t.Helper()
+	rsp, err := newFunction().RunFunction(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +134,7 @@ func TestComposes(t *testing.T) {
 	want := object(t, `
 apiVersion: secrets.terdut.ryuvia.com/v1alpha1
 kind: SecretCheck
+metadata: {namespace: shop}
 spec:
   forProvider:
     secretRef: {name: orders-db}
@@ -279,7 +294,7 @@ func TestSameBytes(t *testing.T) {
 	o := proto.MarshalOptions{Deterministic: true}
 	var first []byte
 	for i := range 1000 {
-		b, err := o.Marshal(run(t, proto.CloneOf(r)))
+		b, err := o.Marshal(once(t, proto.CloneOf(r)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,6 +315,6 @@ func FuzzInput(f *testing.F) {
 		if protojson.Unmarshal(contract, x) != nil || protojson.Unmarshal(check, c) != nil {
 			return
 		}
-		run(t, request(x, c))
+		once(t, request(x, c))
 	})
 }

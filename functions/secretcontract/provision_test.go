@@ -238,7 +238,7 @@ func FuzzProvision(f *testing.F) {
 		}
 		r := request(x, nil)
 		r.Observed.Resources["credential"], r.Observed.Resources["external-secret"] = &fnv1.Resource{Resource: c}, &fnv1.Resource{Resource: e}
-		run(t, r)
+		once(t, r)
 	})
 }
 

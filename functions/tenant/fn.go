@@ -29,7 +29,14 @@ type Function struct {
 func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
 	rsp := response.To(req, composite.Soon)
 	if req.GetInput() != nil {
-		response.Fatal(rsp, fmt.Errorf("cannot use input: this function takes none"))
+		composite.Fatal(req, rsp, fmt.Errorf("cannot use input: this function takes none"))
+		return rsp, nil
+	}
+
+	if known, err := composite.AskForClaim(req, rsp); err != nil {
+		composite.Fatal(req, rsp, fmt.Errorf("cannot compose tenant: composite: %w", err))
+		return rsp, nil
+	} else if !known {
 		return rsp, nil
 	}
 
@@ -37,15 +44,15 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	for name, r := range req.GetObserved().GetResources() {
 		observed[name] = r.GetResource()
 	}
-	c, shown, err := tenant.Compose(req.GetObserved().GetComposite().GetResource(), observed)
+	c, shown, err := tenant.Compose(req.GetObserved().GetComposite().GetResource(), observed, composite.Required(req))
 	if err != nil {
-		response.Fatal(rsp, fmt.Errorf("cannot compose tenant: %w", err))
+		composite.Fatal(req, rsp, fmt.Errorf("cannot compose tenant: %w", err))
 		return rsp, nil
 	}
 
 	desired, err := c.AddTo(req.GetDesired())
 	if err != nil {
-		response.Fatal(rsp, err)
+		composite.Fatal(req, rsp, err)
 		return rsp, nil
 	}
 	rsp.Desired = desired

@@ -12,11 +12,22 @@ import (
 
 	"github.com/crossplane/function-sdk-go/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+
+	"github.com/ryuvia/provider-terdut/functions/internal/claimtest"
 )
 
 func newFunction() *Function { return &Function{log: logging.NewNopLogger(), now: time.Now} }
 
+// run the function. It must answer the same when the manifest is that of a claim.
 func run(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
+	t.Helper()
+	rsp := once(t, req)
+	claimtest.SameAnswer(t, newFunction(), req, rsp)
+	return rsp
+}
+
+// once runs the function, where it is run so often that time matters.
+func once(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 	t.Helper()
 	rsp, err := newFunction().RunFunction(t.Context(), req)
 	if err != nil {

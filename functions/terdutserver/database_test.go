@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/utils/ptr"
@@ -36,6 +37,19 @@ func readyTenant(mods ...mod) *structpb.Struct {
 			"conditions": []any{map[string]any{"type": "Ready", "status": "True", "reason": "Available", "lastTransitionTime": "2026-01-02T03:04:05Z"}},
 		},
 	}, mods...)
+}
+
+// claimedTenant is readyTenant in the other flavour: a claim, with a composite behind it that composes its PGDatabase.
+func claimedTenant() *structpb.Struct {
+	return readyTenant(with("spec.resourceRef", map[string]any{"apiVersion": "terdut.ryuvia.com/v1alpha1", "kind": "XTenant", "name": "db-x7k2p"}))
+}
+
+// controlledBy changes the kind and name of the controller of tenantDatabase.
+func controlledBy(kind, name string) mod {
+	return func(obj map[string]any) {
+		ref := obj["metadata"].(map[string]any)["ownerReferences"].([]any)[0].(map[string]any)
+		ref["kind"], ref["name"] = kind, name
+	}
 }
 
 // tenantDatabase is the PGDatabase of a Tenant.
@@ -143,6 +157,15 @@ func TestDatabase(t *testing.T) {
 			required: both(readyTenant(), tenantDatabase("tenant-uid", "PEM")),
 			want:     &told{DSN: tenantDSN, Secret: "db-db", Key: "password", RootCert: "/etc/terdut-server/database/ca.crt", CASecret: "db-db"},
 		},
+		"TenantClaim": {
+			reason: "The database is composed by what stands behind the Tenant.", database: tenant, says: "Available",
+			required: both(claimedTenant(), object(tenantDatabase("composite-uid", "").AsMap(), controlledBy("XTenant", "db-x7k2p"))),
+			want:     &told{DSN: tenantDSN, Secret: "db-db", Key: "password"},
+		},
+		"TenantClaimForged": {
+			reason: "Another composite's database has nothing to say.", database: tenant, says: "Waiting",
+			required: both(claimedTenant(), object(tenantDatabase("tenant-uid", "").AsMap(), controlledBy("XTenant", "db-other"))),
+		},
 		"TenantForged": {
 			reason: "Anybody may set the label that the database is found by.", database: tenant, says: "Waiting",
 			required: both(readyTenant(), tenantDatabase("another", "PEM")),
@@ -248,6 +271,8 @@ func TestH45Requirements(t *testing.T) {
 		ApiVersion: "postgresql.terdut.ryuvia.com/v1alpha1", Kind: "PGDatabase", Namespace: ptr.To("ops"),
 		Match: &fnv1.ResourceSelector_MatchLabels{MatchLabels: &fnv1.MatchLabels{Labels: map[string]string{"crossplane.io/composite": "db"}}},
 	}
+	behind := proto.CloneOf(inside)
+	behind.Match = &fnv1.ResourceSelector_MatchLabels{MatchLabels: &fnv1.MatchLabels{Labels: map[string]string{"crossplane.io/composite": "db-x7k2p"}}}
 	tenantRef := with("spec.database", map[string]any{"tenantRef": map[string]any{"name": "db"}})
 	cases := map[string]struct {
 		database mod
@@ -257,6 +282,10 @@ func TestH45Requirements(t *testing.T) {
 		"DSN":         {database: func(map[string]any) {}},
 		"Tenant":      {database: tenantRef, want: map[string]*fnv1.ResourceSelector{"database-tenant": tenant}},
 		"TenantReady": {database: tenantRef, required: map[string]*fnv1.Resources{"database-tenant": found(readyTenant())}, want: map[string]*fnv1.ResourceSelector{"database-tenant": tenant, "database-tenant-database": inside}},
+		"TenantClaim": {
+			database: tenantRef, required: map[string]*fnv1.Resources{"database-tenant": found(claimedTenant())},
+			want: map[string]*fnv1.ResourceSelector{"database-tenant": tenant, "database-tenant-database": behind},
+		},
 		"Settled": {
 			database: tenantRef, required: map[string]*fnv1.Resources{"database-tenant": found(readyTenant()), "database-tenant-database": found()},
 			want: map[string]*fnv1.ResourceSelector{"database-tenant": tenant, "database-tenant-database": inside},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -29,38 +30,39 @@ type Function struct {
 func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
 	rsp := response.To(req, composite.Soon)
 	if req.GetInput() != nil {
-		response.Fatal(rsp, fmt.Errorf("cannot use input: this function takes none"))
+		composite.Fatal(req, rsp, fmt.Errorf("cannot use input: this function takes none"))
+		return rsp, nil
+	}
+
+	if known, err := composite.AskForClaim(req, rsp); err != nil {
+		composite.Fatal(req, rsp, fmt.Errorf("cannot compose on-call server: composite: %w", err))
+		return rsp, nil
+	} else if !known {
 		return rsp, nil
 	}
 
 	in := server.Input{
 		Composite: req.GetObserved().GetComposite().GetResource(),
 		Observed:  make(map[string]*structpb.Struct, len(req.GetObserved().GetResources())),
-		Required:  make(map[string][]*structpb.Struct, len(req.GetRequiredResources())),
+		Required:  composite.Required(req),
 		Now:       f.now(),
 	}
 	for name, r := range req.GetObserved().GetResources() {
 		in.Observed[name] = r.GetResource()
 	}
-	for name, r := range req.GetRequiredResources() {
-		items := []*structpb.Struct{}
-		for _, i := range r.GetItems() {
-			items = append(items, i.GetResource())
-		}
-		in.Required[name] = items
-	}
 	c, requirements, shown, err := server.Compose(in)
 	if err != nil {
-		response.Fatal(rsp, fmt.Errorf("cannot compose on-call server: %w", err))
+		composite.Fatal(req, rsp, fmt.Errorf("cannot compose on-call server: %w", err))
 		return rsp, nil
 	}
 
 	desired, err := c.AddTo(req.GetDesired())
 	if err != nil {
-		response.Fatal(rsp, err)
+		composite.Fatal(req, rsp, err)
 		return rsp, nil
 	}
 	rsp.Desired = desired
+	maps.Copy(requirements, rsp.GetRequirements().GetResources())
 	if len(requirements) > 0 {
 		rsp.Requirements = &fnv1.Requirements{Resources: requirements}
 	}

@@ -14,9 +14,11 @@ import (
 // conditions. So claiming a new generation that is not ready while Ready still is True would be read as ready for a moment. Then the
 // older generation stays until Ready has followed: its change makes Crossplane ask again. The generation that Ready itself names is no
 // help, because Crossplane may have asked about an older spec than it takes the generation from.
-func AnsweredGeneration(xr *structpb.Struct, generation int64, ready bool) int64 {
-	if ready {
-		return generation
+//
+// A composite behind a claim claims the claim's generation, and none that is newer than its spec.
+func AnsweredGeneration(xr *structpb.Struct, subject Subject, ready bool) int64 {
+	if ready && !subject.Apart {
+		return subject.Generation
 	}
 	obj := struct {
 		Status struct {
@@ -27,11 +29,14 @@ func AnsweredGeneration(xr *structpb.Struct, generation int64, ready bool) int64
 	}{}
 	if err := Decode(Pick(xr, "status"), &obj); err != nil {
 		// Nothing else depends on the composite's own status.
-		return generation
+		return subject.Generation
 	}
 	s := obj.Status
-	if s.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && s.ObservedGeneration > 0 && s.ObservedGeneration < generation {
+	if subject.Apart {
+		return subject.Earlier(s.ObservedGeneration)
+	}
+	if s.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && s.ObservedGeneration > 0 && s.ObservedGeneration < subject.Generation {
 		return s.ObservedGeneration
 	}
-	return generation
+	return subject.Generation
 }

@@ -12,7 +12,7 @@ import (
 // that begins with the first write without the second takes the conditions of before for those that are, writes them once more, and so on
 // for as long as its cache is behind. So there is one write in a pass: conditions first, and what they are about, with the generation that
 // they are about, when they are there. Their change makes Crossplane ask again.
-func (c *Composition) Settle(xr *structpb.Struct) bool {
+func (c *Composition) Settle(xr *structpb.Struct, subject Subject) bool {
 	obj := struct {
 		Status struct {
 			xpv2.ConditionedStatus `json:",inline"`
@@ -25,15 +25,15 @@ func (c *Composition) Settle(xr *structpb.Struct) bool {
 		// One that it never had cannot be written once more.
 		is := obj.Status.GetCondition(xpv2.ConditionType(d.Type))
 		if is.Reason != "" && (is.Status != d.Status || string(is.Reason) != d.Reason || is.Message != d.Message) {
-			c.Status = StatusOf(xr)
+			c.Status = StatusOf(xr, subject)
 			return false
 		}
 	}
 	return true
 }
 
-// StatusOf a composite, without Crossplane's part.
-func StatusOf(xr *structpb.Struct) map[string]any {
+// StatusOf a composite, without Crossplane's part: what stays, with the generation that it is about, until there is another.
+func StatusOf(xr *structpb.Struct, subject Subject) map[string]any {
 	out := map[string]any{}
 	for k, v := range xr.GetFields()["status"].GetStructValue().AsMap() {
 		switch k {
@@ -41,6 +41,9 @@ func StatusOf(xr *structpb.Struct) map[string]any {
 		default:
 			out[k] = v
 		}
+	}
+	if g, ok := out["observedGeneration"].(float64); ok && subject.Earlier(int64(g)) == 0 {
+		delete(out, "observedGeneration")
 	}
 	return out
 }

@@ -38,7 +38,7 @@ func TestSettle(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := &Composition{Conditions: desired, Status: map[string]any{"phase": "Ready", "observedGeneration": 2.0}}
-			all := c.Settle(xr)
+			all := c.Settle(xr, Subject{})
 			if diff := cmp.Diff(tc.want, c.Status); diff != "" {
 				t.Errorf("\n%s\nstatus: -want, +got:\n%s", tc.reason, diff)
 			}

@@ -37,14 +37,14 @@ var conditions = []xpv2.ConditionType{
 
 type check = composite.Object[secretsv1alpha1.SecretCheckSpec, secretsv1alpha1.SecretCheckStatus]
 
-// Compose a SecretContract. It also says whether the contract shows what its check has answered for this generation. An error names the field
-// that cannot be understood; nothing may change then.
-func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*composite.Composition, bool, error) {
-	subject, err := composite.SubjectOf(xr)
+// Compose a SecretContract. Required holds the claim of a composite of cluster scope. It also says whether the contract shows what its check
+// has answered for this generation. An error names the field that cannot be understood; nothing may change then.
+func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct, required map[string][]*structpb.Struct) (*composite.Composition, bool, error) {
+	subject, err := composite.SubjectOf(xr, required)
 	if err != nil {
 		return nil, false, err
 	}
-	spec := xr.GetFields()["spec"].GetStructValue()
+	spec := composite.OwnSpec(xr)
 	if err := understood(spec); err != nil {
 		return nil, false, err
 	}
@@ -57,7 +57,7 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	if err != nil {
 		return nil, false, err
 	}
-	manifest, err := render(spec, subject.Generation, p)
+	manifest, err := render(spec, subject, asking(c, subject), p)
 	if err != nil {
 		return nil, false, err
 	}
@@ -65,7 +65,7 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	if err != nil {
 		return nil, false, err
 	}
-	answered := c != nil && asked && answers(c, subject.Generation)
+	answered := c != nil && asked && !subject.Apart && answers(c, subject.Generation)
 	look := provision.Look{}
 	if answered {
 		look = provision.LookOf(c.Status)
@@ -84,8 +84,8 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	maps.Copy(out.Resources, resources)
 	if !answered {
 		out.Conditions = append(unanswered(why(c, asked, subject.Generation)), provisioned)
-		out.Status = composite.StatusOf(xr)
-		return out, out.Settle(xr), nil
+		out.Status = composite.StatusOf(xr, subject)
+		return out, out.Settle(xr, subject), nil
 	}
 	for _, t := range conditions {
 		a := c.Status.GetCondition(t)
@@ -108,13 +108,12 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 		out.Status["kvURL"] = u
 	}
 	out.Status["observedGeneration"] = subject.Generation
-	return out, out.Settle(xr), nil
+	return out, out.Settle(xr, subject), nil
 }
 
 // understood is an error when the spec holds what this version does not know: a rule that is passed over is not checked.
 func understood(spec *structpb.Struct) error {
-	known := composite.Pick(spec, fieldsOf(spec)...)
-	if err := composite.DecodeStrict(known, &v1alpha1.SecretContractSpec{}); err != nil {
+	if err := composite.DecodeStrict(spec, &v1alpha1.SecretContractSpec{}); err != nil {
 		return fmt.Errorf("spec.%w", err)
 	}
 	if _, ok := spec.GetFields()["secretRef"]; !ok {
@@ -123,21 +122,16 @@ func understood(spec *structpb.Struct) error {
 	return nil
 }
 
-// fieldsOf are all fields of a spec but Crossplane's own.
-func fieldsOf(spec *structpb.Struct) []string {
-	var out []string
-	for f := range spec.GetFields() {
-		switch f {
-		case "crossplane", "claimRef", "resourceRefs", "compositionRef", "compositionRevisionRef", "compositionSelector", "compositionUpdatePolicy", "compositionRevisionSelector":
-		default:
-			out = append(out, f)
-		}
+// asking is the generation that the check is asked about. While it is not known which one the spec is of, an answer says nothing.
+func asking(c *check, subject composite.Subject) int64 {
+	if subject.Apart && c != nil {
+		return subject.Earlier(c.Spec.ForProvider.ContractGeneration)
 	}
-	return out
+	return subject.Generation
 }
 
 // render the SecretCheck. Crossplane names it, with a name that is free.
-func render(spec *structpb.Struct, generation int64, p *provision.Provision) (*structpb.Struct, error) {
+func render(spec *structpb.Struct, subject composite.Subject, generation int64, p *provision.Provision) (*structpb.Struct, error) {
 	forProvider := composite.Pick(spec, fields...)
 	forProvider.Fields["contractGeneration"] = structpb.NewNumberValue(float64(generation))
 	if err := p.Declare(forProvider); err != nil {
@@ -146,6 +140,7 @@ func render(spec *structpb.Struct, generation int64, p *provision.Provision) (*s
 	out, err := structpb.NewStruct(map[string]any{
 		"apiVersion": secretsv1alpha1.SchemeGroupVersion.String(),
 		"kind":       secretsv1alpha1.SecretCheckKind,
+		"metadata":   map[string]any{"namespace": subject.Namespace},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot render SecretCheck: %w", err)

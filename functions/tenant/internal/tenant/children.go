@@ -61,10 +61,10 @@ type tenantNames struct {
 }
 
 // newTenant reads a composite and its composed resources.
-func newTenant(xr *structpb.Struct, observed map[string]*structpb.Struct) (*tenant, error) {
+func newTenant(xr *structpb.Struct, observed map[string]*structpb.Struct, required map[string][]*structpb.Struct) (*tenant, error) {
 	t := &tenant{}
 	var err error
-	if t.subject, err = composite.SubjectOf(xr); err != nil {
+	if t.subject, err = composite.SubjectOf(xr, required); err != nil {
 		return nil, fmt.Errorf("composite: %w", err)
 	}
 	if t.spec, err = specOf(xr); err != nil {

@@ -19,10 +19,10 @@ import (
 	"github.com/ryuvia/provider-terdut/functions/internal/delivery"
 )
 
-// Compose a Tenant. Observed are the composed resources by composition resource name. It also says whether the Tenant shows all of it. An
-// error names the field that cannot be understood; nothing may change then.
-func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*composite.Composition, bool, error) {
-	t, err := newTenant(xr, observed)
+// Compose a Tenant. Observed are the composed resources by composition resource name, and required holds the claim of a composite of cluster
+// scope. It also says whether the Tenant shows all of it. An error names the field that cannot be understood; nothing may change then.
+func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct, required map[string][]*structpb.Struct) (*composite.Composition, bool, error) {
+	t, err := newTenant(xr, observed, required)
 	if err != nil {
 		return nil, false, err
 	}
@@ -68,11 +68,11 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct) (*compos
 	ready := phase == v1alpha1.PhaseReady
 	out := &composite.Composition{
 		Resources:  resources,
-		Status:     t.status(phase, composite.AnsweredGeneration(xr, t.subject.Generation, ready)),
+		Status:     t.status(phase, composite.AnsweredGeneration(xr, t.subject, ready)),
 		Conditions: t.conditions(s),
 		Ready:      ready,
 	}
-	return out, out.Settle(xr), nil
+	return out, out.Settle(xr, t.subject), nil
 }
 
 // A state says of each composed resource whether it holds the desired spec, and whether it is ready with it.

@@ -3,7 +3,6 @@ package tenant
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -30,13 +29,10 @@ const maxConnectionLimit = 262143
 
 // specOf a composite, with defaults. Fields of Crossplane's own are left out.
 func specOf(xr *structpb.Struct) (v1alpha1.TenantSpec, error) {
-	fields := xr.GetFields()["spec"].GetStructValue()
-	if fields == nil {
+	own := composite.OwnSpec(xr)
+	if own == nil {
 		return v1alpha1.TenantSpec{}, errors.New("spec: required, and must be an object")
 	}
-	own := &structpb.Struct{Fields: maps.Clone(fields.GetFields())}
-	delete(own.GetFields(), "crossplane")
-
 	obj := struct {
 		Spec v1alpha1.TenantSpec `json:"spec"`
 	}{}

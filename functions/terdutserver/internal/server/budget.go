@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 )
 
 // Crossplane's circuit breaker lets a composite have so many events, and so many more with time: the defaults of its flags
@@ -24,6 +26,9 @@ const (
 	costTenant    = 50.0 // A Tenant that is created while it is waited for: Crossplane watches what a function asks for.
 	costChild     = 9.0  // A managed resource of a team.
 	costBatch     = 12.0 // What comes with some of them: a step, and their part of the composite's status.
+	// claimShare is how many events there are behind a claim for each that there would be without it. Crossplane writes the claim's status
+	// after the composite's, and the claim is asked for.
+	claimShare = 1.25
 	// reserve is for what nobody planned: a person's change, a replica that restarts.
 	reserve = 8.0
 )
@@ -70,10 +75,14 @@ func newBudget(in Input, observed map[string]*object) budget {
 	}
 	slices.SortFunc(costs, func(a, b cost) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.events, b.events)) })
 
-	left, last := burst, time.Time{}
+	share := 1.0
+	if _, claimed := in.Required[composite.RequiredClaim]; claimed {
+		share = claimShare
+	}
+	left, last := burst/share, time.Time{}
 	until := func(t time.Time) {
 		if t.After(last) {
-			left = min(burst, left+refill*t.Sub(last).Seconds())
+			left = min(burst/share, left+refill/share*t.Sub(last).Seconds())
 			last = t
 		}
 	}

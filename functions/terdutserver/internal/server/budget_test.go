@@ -25,17 +25,24 @@ func TestBudget(t *testing.T) {
 	for name, tc := range map[string]struct {
 		tenants []*structpb.Struct
 		bucket  float64
+		claim   bool
 	}{
 		"DSN":    {bucket: burst - costComposite},
+		"Claim":  {bucket: burst - costComposite*claimShare, claim: true},
 		"Tenant": {tenants: []*structpb.Struct{metadata()}, bucket: burst - costComposite - costTenant},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{in: Input{Composite: metadata(), Required: map[string][]*structpb.Struct{requiredTenant: tc.tenants}}, observed: map[string]*object{}}
+			share := 1.0
+			if tc.claim {
+				share = claimShare
+				s.in.Required[composite.RequiredClaim] = nil
+			}
 			bucket, lowest := tc.bucket, tc.bucket
 			made, now := 0, start
 			add := func(name string) {
 				s.observed[name] = &object{Object: composite.Object[struct{}, status]{Metadata: composite.Meta{CreationTimestamp: now.Truncate(time.Second).Format(time.RFC3339)}}}
-				bucket -= costOf(name)
+				bucket -= costOf(name) * share
 			}
 			for ; made < wanted && now.Before(start.Add(time.Hour)); now = now.Add(time.Second) {
 				bucket = min(burst, bucket+refill)
@@ -59,7 +66,7 @@ func TestBudget(t *testing.T) {
 				default:
 					n := s.budget.children(wanted - made)
 					if n > 0 {
-						bucket -= costBatch
+						bucket -= costBatch * share
 					}
 					for range n {
 						add(fmt.Sprintf("%s%d", prefixTeam, made))
@@ -74,7 +81,7 @@ func TestBudget(t *testing.T) {
 			if lowest < 0 {
 				t.Errorf("the bucket has been at %.0f", lowest)
 			}
-			if took, most := now.Sub(start), time.Duration(wanted*costChild+120)*time.Second; took > most {
+			if took, most := now.Sub(start), time.Duration((wanted*costChild+120)*share)*time.Second; took > most {
 				t.Errorf("it took %v, want at most %v", took, most)
 			}
 		})

@@ -43,11 +43,11 @@ func Compose(in Input) (*composite.Composition, map[string]*fnv1.ResourceSelecto
 	ready := s.isReady()
 	out := &composite.Composition{
 		Resources:  s.resources,
-		Status:     s.status(composite.AnsweredGeneration(in.Composite, s.subject.Generation, ready)),
+		Status:     s.status(composite.AnsweredGeneration(in.Composite, s.subject, ready)),
 		Conditions: s.conditions(),
 		Ready:      ready,
 	}
-	return out, s.requirements(), out.Settle(in.Composite), nil
+	return out, s.requirements(), out.Settle(in.Composite, s.subject), nil
 }
 
 // isReady tells whether everything that the spec asks for is composed and ready.

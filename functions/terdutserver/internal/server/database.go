@@ -30,8 +30,8 @@ type database struct {
 	ready      bool
 	connection connection
 	condition  composite.Condition
-	// tenantReady is true when a Tenant is, so that its database may be looked at.
-	tenantReady bool
+	// tenant is the Tenant that the spec names once it is Ready, so that its database may be looked at.
+	tenant *tenant
 }
 
 // dsn of a database, without a password.

@@ -58,10 +58,10 @@ func (s *server) requirements() map[string]*fnv1.ResourceSelector {
 		named(requiredCluster, clusterVersions[d.PostgresClusterRef.Kind], d.PostgresClusterRef.Kind, d.PostgresClusterRef.Name)
 	case d.TenantRef != nil:
 		named(requiredTenant, v1alpha1.SchemeGroupVersion.String(), v1alpha1.TenantGroupVersionKind.Kind, d.TenantRef.Name)
-		if s.database.tenantReady {
+		if s.database.tenant != nil {
 			out[requiredTenantDatabase] = &fnv1.ResourceSelector{
 				ApiVersion: postgresqlv1alpha1.SchemeGroupVersion.String(), Kind: postgresqlv1alpha1.PGDatabaseKind, Namespace: ptr.To(s.subject.Namespace),
-				Match: &fnv1.ResourceSelector_MatchLabels{MatchLabels: &fnv1.MatchLabels{Labels: map[string]string{labelComposite: d.TenantRef.Name}}},
+				Match: &fnv1.ResourceSelector_MatchLabels{MatchLabels: &fnv1.MatchLabels{Labels: map[string]string{labelComposite: s.database.tenant.composite()}}},
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func (s *server) taken(resource string) (taken, free bool) {
 		o := struct {
 			Metadata composite.Meta `json:"metadata"`
 		}{}
-		if err := composite.Decode(composite.Pick(i, "metadata"), &o); err != nil || !o.Metadata.ControlledBy(s.subject.UID) {
+		if err := composite.Decode(composite.Pick(i, "metadata"), &o); err != nil || !o.Metadata.ControlledBy(s.subject.Composite) {
 			return true, false
 		}
 	}

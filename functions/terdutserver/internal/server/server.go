@@ -101,7 +101,7 @@ type server struct {
 func newServer(in Input) (*server, error) {
 	s := &server{in: in, observed: map[string]*object{}, resources: map[string]composite.Resource{}, holds: map[string]bool{}}
 	var err error
-	if s.subject, err = composite.SubjectOf(in.Composite); err != nil {
+	if s.subject, err = composite.SubjectOf(in.Composite, in.Required); err != nil {
 		return nil, fmt.Errorf("composite: %w", err)
 	}
 	if s.spec, err = specOf(in.Composite); err != nil {

@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -28,13 +27,10 @@ const (
 
 // specOf a composite, with defaults. Fields of Crossplane's own are left out.
 func specOf(xr *structpb.Struct) (v1alpha1.TerdutServerSpec, error) {
-	fields := xr.GetFields()["spec"].GetStructValue()
-	if fields == nil {
+	own := composite.OwnSpec(xr)
+	if own == nil {
 		return v1alpha1.TerdutServerSpec{}, errors.New("spec: required, and must be an object")
 	}
-	own := &structpb.Struct{Fields: maps.Clone(fields.GetFields())}
-	delete(own.GetFields(), "crossplane")
-
 	obj := struct {
 		Spec v1alpha1.TerdutServerSpec `json:"spec"`
 	}{}
