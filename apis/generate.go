@@ -5,6 +5,7 @@ package apis
 // What is generated is deleted first, so that nothing stays of a kind that is gone.
 
 //go:generate sh -c "rm -rf ../package/crds ../package/configuration/definitions ../docs/reference ../_output/composites"
+//go:generate sh -c "rm -rf ../package/configuration-claims/definitions ../package/configuration-claims/compositions"
 //go:generate sh -c "find . -name 'zz_generated.*' -delete"
 
 // Deep copies of all kinds.
@@ -15,7 +16,11 @@ package apis
 
 // CompositeResourceDefinitions of the composites. Their own CustomResourceDefinitions come from Crossplane, ours are only a step on the way.
 //go:generate go tool -modfile=../cluster/tools/generate/go.mod controller-gen crd paths=./v1alpha1 output:crd:dir=../_output/composites
-//go:generate go run ./internal/xrdgen --crds=../_output/composites --output=../package/configuration/definitions
+//go:generate go run ./internal/xrdgen --crds=../_output/composites --output=../package/configuration
+
+// The same kinds as claims, with composites of cluster scope behind them. The rest of that package follows from the other one.
+//go:generate go run ./internal/xrdgen --crds=../_output/composites --output=../package/configuration-claims --claims --compositions=../package/configuration/compositions
+//go:generate cp ../package/configuration/activation-policy.yaml ../package/configuration-claims/
 
 // The API reference, of all definitions above.
 //go:generate go run ./internal/refgen --output=../docs/reference ../package/crds ../package/configuration/definitions

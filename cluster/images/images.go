@@ -64,12 +64,18 @@ func Packages() []Package {
 		function("tenant", "examples/tenant/tenant.yaml"),
 		function("terdutserver", "examples/terdutserver/tenant.yaml", "examples/terdutserver/terdutserver.yaml"),
 		function("secretcontract", "examples/secretcontract/secretcontract.yaml"),
-		{
-			Name: "configuration-terdut", Root: "package/configuration", Include: []string{"."},
-			Examples: []string{
-				"examples/tenant/tenant.yaml", "examples/terdutserver/tenant.yaml", "examples/terdutserver/terdutserver.yaml",
-				"examples/secretcontract/provisioned.yaml", "examples/secretcontract/secretcontract.yaml",
-			},
+		configuration("configuration-terdut", "package/configuration"),
+		configuration("configuration-terdut-claims", "package/configuration-claims"),
+	}
+}
+
+// configuration is the package of one flavour of the kinds. The manifests that are its examples are the same in both.
+func configuration(name, root string) Package {
+	return Package{
+		Name: name, Root: root, Include: []string{"."},
+		Examples: []string{
+			"examples/tenant/tenant.yaml", "examples/terdutserver/tenant.yaml", "examples/terdutserver/terdutserver.yaml",
+			"examples/secretcontract/provisioned.yaml", "examples/secretcontract/secretcontract.yaml",
 		},
 	}
 }

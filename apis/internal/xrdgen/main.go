@@ -16,8 +16,10 @@ import (
 // CLI of this program.
 type CLI struct {
 	CRDs   string `help:"Folder with the CustomResourceDefinitions." name:"crds" required:"" type:"existingdir"`
-	Output string `help:"Folder to write the CompositeResourceDefinitions to. It is made when missing." required:"" type:"path"`
+	Output string `help:"Folder to write definitions, and compositions, to. It is made when missing." required:"" type:"path"`
 	Claims bool   `help:"Write definitions that offer the kinds as claims, with composite resources of cluster scope behind them."`
+
+	Compositions string `help:"Folder with the Compositions of namespaced composite resources. Those of composite resources behind claims are made of them." type:"existingdir"`
 }
 
 // Run converts each definition of the folder.
@@ -29,7 +31,7 @@ func (c *CLI) Run() error {
 	if len(files) == 0 {
 		return fmt.Errorf("cannot find a definition in %s", c.CRDs)
 	}
-	if err := os.MkdirAll(c.Output, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(c.Output, "definitions"), 0o755); err != nil {
 		return fmt.Errorf("cannot create output folder: %w", err)
 	}
 	for _, f := range files {
@@ -37,7 +39,7 @@ func (c *CLI) Run() error {
 			return fmt.Errorf("cannot convert %s: %w", f, err)
 		}
 	}
-	return nil
+	return c.compositions()
 }
 
 func (c *CLI) convert(file string) error {
@@ -56,14 +58,19 @@ func (c *CLI) convert(file string) error {
 	if err != nil {
 		return err
 	}
-	out, err := yaml.Marshal(xrd)
+	return write(filepath.Join(c.Output, "definitions", crd.Spec.Names.Plural+".yaml"), "the Go types in apis", xrd)
+}
+
+// write a definition to a file, which says what it was made from.
+func write(path, from string, d *Definition) error {
+	out, err := yaml.Marshal(d)
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	b.WriteString("# Generated from the Go types in apis; run make generate instead of editing it.\n")
+	fmt.Fprintf(&b, "# Generated from %s; run make generate instead of editing it.\n", from)
 	b.Write(out)
-	return os.WriteFile(filepath.Join(c.Output, crd.Spec.Names.Plural+".yaml"), b.Bytes(), 0o644)
+	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
 func main() {

@@ -25,6 +25,12 @@ type Metadata struct {
 	Name string `json:"name"`
 }
 
+// What the names of a composite begin with that stands behind a claim.
+const (
+	claimPrefix      = "X"
+	claimPrefixLower = "x"
+)
+
 const kind = "CompositeResourceDefinition"
 
 // Namespaced returns the definition of namespaced composite resources. The Composition of the same name is their default.
@@ -61,14 +67,14 @@ func Claims(crd *extv1.CustomResourceDefinition) (*Definition, error) {
 		return nil, errors.New("the claim must be namespaced")
 	}
 	claim := crd.Spec.Names
-	name := "x" + claim.Plural + "." + crd.Spec.Group
+	name := claimPrefixLower + claim.Plural + "." + crd.Spec.Group
 	spec := xv1.CompositeResourceDefinitionSpec{
 		Group: crd.Spec.Group,
 		Names: extv1.CustomResourceDefinitionNames{
-			Plural:     "x" + claim.Plural,
-			Singular:   "x" + claim.Singular,
-			Kind:       "X" + claim.Kind,
-			ListKind:   "X" + claim.ListKind,
+			Plural:     claimPrefixLower + claim.Plural,
+			Singular:   claimPrefixLower + claim.Singular,
+			Kind:       claimPrefix + claim.Kind,
+			ListKind:   claimPrefix + claim.ListKind,
 			Categories: claim.Categories,
 		},
 		ClaimNames:            &claim,

@@ -34,7 +34,7 @@ func definition(t *testing.T, claims bool) *xv1.CompositeResourceDefinition {
 	if err := (&CLI{CRDs: "testdata", Output: out, Claims: claims}).Run(); err != nil {
 		t.Fatalf("c.Run(): unexpected error: %v", err)
 	}
-	return read[xv1.CompositeResourceDefinition](t, filepath.Join(out, "widgets.yaml"))
+	return read[xv1.CompositeResourceDefinition](t, filepath.Join(out, "definitions", "widgets.yaml"))
 }
 
 // TestRoundTrip lets Crossplane derive its own CustomResourceDefinitions and looks for all that the original says.
