@@ -147,20 +147,34 @@ func (r *Renderer) claim(step string) string {
 
 // Render a step of the example as YAML: the composite's status and what is composed. An empty step observes nothing.
 func (r *Renderer) Render(ctx context.Context, step string) ([]byte, error) {
+	return r.render(ctx, r.claim(step), "configuration", r.given(step))
+}
+
+// given folders of a step, by flag.
+func (r *Renderer) given(step string) map[string]string {
+	out := map[string]string{}
+	for folder, flag := range given {
+		path := r.folder(folder, step)
+		if _, err := os.Stat(path); step != "" && err == nil {
+			out[flag] = path
+		}
+	}
+	return out
+}
+
+// render a composite with the Composition of a package.
+func (r *Renderer) render(ctx context.Context, composite, pkg string, given map[string]string) ([]byte, error) {
 	args := []string{
 		"render",
-		r.claim(step),
-		filepath.Join(r.root, "package", "configuration", "compositions", r.example+".yaml"),
+		composite,
+		filepath.Join(r.root, "package", pkg, "compositions", r.example+".yaml"),
 		r.folder("functions.yaml"),
-		"--xrd=" + filepath.Join(r.root, "package", "configuration", "definitions", r.example+"s.yaml"),
+		"--xrd=" + filepath.Join(r.root, "package", pkg, "definitions", r.example+"s.yaml"),
 		"--crossplane-binary=" + r.tools[toolchain.Crossplane],
 		"--function-annotations=" + targetAnnotation + "=" + r.target,
 	}
-	for _, folder := range slices.Sorted(maps.Keys(given)) {
-		path := r.folder(folder, step)
-		if _, err := os.Stat(path); step != "" && err == nil {
-			args = append(args, given[folder]+"="+path)
-		}
+	for _, flag := range slices.Sorted(maps.Keys(given)) {
+		args = append(args, flag+"="+given[flag])
 	}
 	cmd := exec.CommandContext(ctx, r.tools[toolchain.CrossplaneCLI], args...)
 	cmd.Env = []string{"HOME=" + r.dir, "PATH=" + os.Getenv("PATH")}

@@ -62,6 +62,7 @@ func compare(t *testing.T, example string) {
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
 				t.Errorf("r.Render(...): -want, +got:\n%s", diff)
 			}
+			compareClaim(t, r, step, got)
 		})
 	}
 }
