@@ -74,7 +74,7 @@ func TestProvisionedContract(t *testing.T) {
 	says(t, u, "Provisioned", "True Available")
 	says(t, u, "ExternalSecretReady", "True RulesSatisfied")
 	first := fits(t, ns, issuer)
-	if got := verdictOf(u, "Responsive"); !strings.HasPrefix(got, "True") {
+	if got := verdictOf(heard(t, u), "Responsive"); !strings.HasPrefix(got, "True") {
 		t.Errorf("making the Secret is more than Crossplane listens to: Responsive is %s", got)
 	}
 	if url := status(u, "kvURL"); !strings.HasSuffix(url, "/data/"+contractPath(u)) {

@@ -57,17 +57,21 @@ func watchServers(t *testing.T, ns string) *breaker {
 	b := &breaker{left: 100, lowest: 100, last: map[string]*unstructured.Unstructured{}, kinds: map[string]int{}, changes: map[string]int{}}
 	var done sync.WaitGroup
 	ctx, stop := context.WithCancel(context.Background())
-	for _, gvk := range breakerKinds {
+	kinds := breakerKinds
+	if own := behind(terdutv1alpha1.TerdutServerGroupVersionKind); !slices.Contains(kinds, own) {
+		kinds = append(slices.Clone(kinds), own)
+	}
+	for _, gvk := range kinds {
 		l := &unstructured.UnstructuredList{}
 		l.SetGroupVersionKind(gvk)
-		w, err := c.Watch(ctx, l, client.InNamespace(ns))
+		w, err := c.Watch(ctx, l)
 		if err != nil {
 			t.Fatalf("cannot watch %s: %v", gvk.Kind, err)
 		}
 		done.Go(func() {
 			defer w.Stop()
 			for event := range w.ResultChan() {
-				if u, ok := event.Object.(*unstructured.Unstructured); ok {
+				if u, ok := event.Object.(*unstructured.Unstructured); ok && standsIn(u, ns) {
 					b.add(string(event.Type), u)
 				}
 			}
@@ -119,7 +123,7 @@ func (b *breaker) add(event string, u *unstructured.Unstructured) {
 	b.left, b.at = min(100, b.left+now.Sub(b.at).Seconds()), now
 	if u.GetDeletionTimestamp() != nil {
 		// What is being deleted takes none, and a composite that is begins anew.
-		if u.GetKind() == terdutv1alpha1.TerdutServerGroupVersionKind.Kind {
+		if u.GetKind() == behind(terdutv1alpha1.TerdutServerGroupVersionKind).Kind {
 			b.left = 100
 		}
 		return

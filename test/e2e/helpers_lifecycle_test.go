@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,6 +36,7 @@ var creation = []terdutv1alpha1.TenantPhase{
 type history struct {
 	stop func()
 	done chan struct{}
+	mu   sync.Mutex
 	// phases by Tenant, each once in a row.
 	phases map[string][]terdutv1alpha1.TenantPhase
 	// unresponsive are messages of the condition Responsive where it was False.
@@ -48,23 +51,32 @@ func watchTenants(t *testing.T, ns string, each func(*unstructured.Unstructured)
 	if err != nil {
 		t.Fatalf("cannot create client: %v", err)
 	}
-	l := &unstructured.UnstructuredList{}
-	l.SetGroupVersionKind(terdutv1alpha1.TenantGroupVersionKind)
-	w, err := c.Watch(context.Background(), l, client.InNamespace(ns))
-	if err != nil {
-		t.Fatalf("cannot watch Tenants: %v", err)
-	}
-	h := &history{stop: w.Stop, done: make(chan struct{}), phases: map[string][]terdutv1alpha1.TenantPhase{}}
-	go func() {
-		defer close(h.done)
-		for e := range w.ResultChan() {
-			if u, ok := e.Object.(*unstructured.Unstructured); ok {
-				h.add(u)
-				if each != nil {
-					each(u)
+	h := &history{done: make(chan struct{}), phases: map[string][]terdutv1alpha1.TenantPhase{}}
+	var ctx context.Context
+	ctx, h.stop = context.WithCancel(context.Background())
+	var watches sync.WaitGroup
+	for _, gvk := range slices.Compact([]schema.GroupVersionKind{terdutv1alpha1.TenantGroupVersionKind, behind(terdutv1alpha1.TenantGroupVersionKind)}) {
+		l := &unstructured.UnstructuredList{}
+		l.SetGroupVersionKind(gvk)
+		w, err := c.Watch(ctx, l)
+		if err != nil {
+			t.Fatalf("cannot watch Tenants: %v", err)
+		}
+		watches.Go(func() {
+			defer w.Stop()
+			for e := range w.ResultChan() {
+				if u, ok := e.Object.(*unstructured.Unstructured); ok && standsIn(u, ns) {
+					h.add(u)
+					if each != nil && u.GetNamespace() == ns {
+						each(u)
+					}
 				}
 			}
-		}
+		})
+	}
+	go func() {
+		watches.Wait()
+		close(h.done)
 	}()
 	t.Cleanup(func() {
 		for _, m := range h.end().unresponsive {
@@ -75,8 +87,13 @@ func watchTenants(t *testing.T, ns string, each func(*unstructured.Unstructured)
 }
 
 func (h *history) add(u *unstructured.Unstructured) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if c := condition(u, "Responsive"); c["status"] == "False" {
 		h.unresponsive = append(h.unresponsive, fmt.Sprintf("%s: %v %v", u.GetName(), c["reason"], c["message"]))
+	}
+	if u.GetNamespace() == "" {
+		return // It is behind a claim, which says the same.
 	}
 	ph, seen := terdutv1alpha1.TenantPhase(phase(u)), h.phases[u.GetName()]
 	if ph != "" && (len(seen) == 0 || seen[len(seen)-1] != ph) {

@@ -180,7 +180,7 @@ func rawPatch(t *testing.T, o client.Object, format string, args ...any) {
 func databaseOf(t *testing.T, ns, tenant string) *postgresqlv1alpha1.PGDatabase {
 	t.Helper()
 	l := &postgresqlv1alpha1.PGDatabaseList{}
-	if err := p.Client.List(t.Context(), l, client.InNamespace(ns), client.MatchingLabels{"crossplane.io/composite": tenant}); err != nil || len(l.Items) != 1 {
+	if err := p.Client.List(t.Context(), l, client.InNamespace(ns), composedFor(tenant)); err != nil || len(l.Items) != 1 {
 		t.Fatalf("cannot find the PGDatabase of Tenant %q: %d there, %v", tenant, len(l.Items), err)
 	}
 	return &l.Items[0]
@@ -191,7 +191,7 @@ func externalSecretOf(t *testing.T, ns, tenant string) *unstructured.Unstructure
 	t.Helper()
 	l := &unstructured.UnstructuredList{}
 	l.SetGroupVersionKind(externalSecretKind)
-	if err := p.Client.List(t.Context(), l, client.InNamespace(ns), client.MatchingLabels{"crossplane.io/composite": tenant}); err != nil || len(l.Items) != 1 {
+	if err := p.Client.List(t.Context(), l, client.InNamespace(ns), composedFor(tenant)); err != nil || len(l.Items) != 1 {
 		t.Fatalf("cannot find the ExternalSecret of Tenant %q: %d there, %v", tenant, len(l.Items), err)
 	}
 	return &l.Items[0]

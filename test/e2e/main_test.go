@@ -25,6 +25,9 @@ import (
 // poll is how often the provider of the tests looks at an unchanged resource. At rest is judged over ten of them.
 const poll = "2s"
 
+// flavour of the product that is tested. The tests are the same.
+var flavour = product.Flavour(os.Getenv("TERDUT_E2E_FLAVOUR"))
+
 // p is the product that all tests use.
 var p *product.Product
 
@@ -56,6 +59,7 @@ func run(m *testing.M) int {
 		},
 		ProviderArgs: []string{"--debug", "--poll-interval=" + poll, "--verify-interval=10s", "--contract-metrics", "--state-metrics-every=5s"},
 		FunctionArgs: []string{"--debug"},
+		Flavour:      flavour,
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cannot start the product:", err)

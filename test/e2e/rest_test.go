@@ -80,7 +80,7 @@ func TestH43AtRest(t *testing.T) {
 			if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(u), u); err != nil {
 				t.Fatalf("cannot get Tenant: %v", err)
 			}
-			if c := condition(u, "Responsive"); c["status"] == "False" {
+			if c := condition(heard(t, u), "Responsive"); c["status"] == "False" {
 				t.Errorf("Tenant %s is not Responsive: %v %v", name, c["reason"], c["message"])
 			}
 		}

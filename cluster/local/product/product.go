@@ -39,7 +39,30 @@ const (
 	FunctionTerdutServer = "function-terdutserver"
 	FunctionContract     = "function-secretcontract"
 	Configuration        = "configuration-terdut"
+	ConfigurationClaims  = "configuration-terdut-claims"
 )
+
+// A Flavour is how the kinds are offered to application teams. Their manifests are the same in both.
+type Flavour string
+
+// Flavours, of which one is installed.
+const (
+	// FlavourComposites offers them as namespaced composite resources.
+	FlavourComposites Flavour = "composites"
+	// FlavourClaims offers them as claims of composite resources of cluster scope.
+	FlavourClaims Flavour = "claims"
+)
+
+// configuration is the package that offers the kinds in this flavour.
+func (f Flavour) configuration() (string, error) {
+	switch f {
+	case FlavourComposites, "":
+		return Configuration, nil
+	case FlavourClaims:
+		return ConfigurationClaims, nil
+	}
+	return "", fmt.Errorf("there is no flavour %q: it is %s or %s", f, FlavourComposites, FlavourClaims)
+}
 
 // Version that the packages are installed as.
 const Version = "v0.1.0"
@@ -56,6 +79,8 @@ type Options struct {
 	FunctionArgs []string
 	// MaxConnections of the ClusterProviderConfig of PostgreSQL; 0 leaves the default.
 	MaxConnections int
+	// Flavour that is installed; FlavourComposites when it is empty.
+	Flavour Flavour
 }
 
 // A Product is installed on a running control plane.
@@ -79,6 +104,9 @@ func Start(ctx context.Context, o Options) (*Product, error) {
 	}
 	root, err := toolchain.Root(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := o.Flavour.configuration(); err != nil {
 		return nil, err
 	}
 	// Before the packages are built, so that two cores build one thing at a time.
@@ -143,7 +171,11 @@ func (p *Product) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.install(ctx, refs[Configuration]); err != nil {
+	configuration, err := p.options.Flavour.configuration()
+	if err != nil {
+		return err
+	}
+	if err := p.install(ctx, configuration, refs[configuration]); err != nil {
 		return err
 	}
 	return p.configure(ctx)

@@ -27,6 +27,7 @@ type cli struct {
 	Debug   bool          `help:"Let provider and functions log debug messages."`
 	Timeout time.Duration `help:"How long each example may take to become Ready." default:"5m"`
 	Once    bool          `help:"Stop as soon as the examples are Ready, instead of staying up."`
+	Flavour string        `help:"Whether the examples are namespaced composite resources or claims." default:"composites" enum:"composites,claims"`
 }
 
 func main() {
@@ -48,7 +49,7 @@ func (c *cli) run(ctx context.Context) error {
 	start := time.Now()
 	o := product.Options{Plane: local.Options{
 		Dir: c.Dir, Keep: c.Dir != "", Progress: os.Stdout, Postgres: postgres.Options{TLS: true},
-	}}
+	}, Flavour: product.Flavour(c.Flavour)}
 	if c.Debug {
 		o.ProviderArgs, o.FunctionArgs = []string{"--debug"}, []string{"--debug"}
 	}
