@@ -1,0 +1,129 @@
+package claims
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// TestTenant follows a Tenant whose composite is taken away: everything outside stays, and stays the claim's. It goes with the claim.
+func TestTenant(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	database := strings.ReplaceAll(ns, "-", "_") + "_orders"
+	crossplane := honest(t, tenantKind, ns, func(*unstructured.Unstructured) error { return nil })
+	apply(t, "apiVersion: terdut.ryuvia.com/v1alpha1\nkind: Tenant\nmetadata: {namespace: %s, name: orders}\nspec: {deletionPolicy: Delete, connectionLimit: 7, database: %s}", ns, database)
+	claim := ready(t, tenantKind, ns, "orders")
+	crossplane.listened(t)
+	first := outsideOf(t, ns, "orders", database)
+	owner := outside{
+		OID: first.OID, OwnerUID: string(claim.GetUID()), Owner: ns + "/orders", State: "created", Version: "1", RecordOwner: string(claim.GetUID()), Exists: true,
+	}
+	if diff := cmp.Diff(owner, first); diff != "" || first.OID == 0 {
+		t.Errorf("outside: -want, +got:\n%s", diff)
+	}
+
+	patch(t, claim, `{"spec": {"connectionLimit": 9}}`)
+	claim = ready(t, tenantKind, ns, "orders")
+	if got := connectionLimit(t, database); got != 9 {
+		t.Errorf("it is Ready with a connection limit of 9, and its owner has %d", got)
+	}
+
+	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
+		xr := composite(t, claim)
+		if err := p.Client.Delete(t.Context(), xr, propagation(how)); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the composite to be made anew", func(ctx context.Context) error {
+			again := xr.DeepCopy()
+			if err := p.Client.Get(ctx, types.NamespacedName{Name: xr.GetName()}, again); err != nil {
+				return err
+			}
+			if again.GetUID() == xr.GetUID() {
+				return errors.New("it is the one of before")
+			}
+			if status, reason := condition(again, "Ready"); status != "True" {
+				return fmt.Errorf("it is not Ready: %s", reason)
+			}
+			return nil
+		})
+		if diff := cmp.Diff(owner, outsideOf(t, ns, "orders", database)); diff != "" {
+			t.Errorf("outside, with a composite that was made anew (%s): -want, +got:\n%s", how, diff)
+		}
+	}
+
+	if err := p.Client.Delete(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, claim)
+	eventually(t, "everything outside to be gone", func(context.Context) error {
+		if diff := cmp.Diff(outside{}, outsideOf(t, ns, "orders", database)); diff != "" {
+			return fmt.Errorf("-want, +got:\n%s", diff)
+		}
+		return nil
+	})
+}
+
+// TestSecretContract holds that the verdict that a gate takes is about the claim as it is, at each moment of many changes.
+func TestSecretContract(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	// What the claim asks decides the verdict: a length that the value has, or has not.
+	honest(t, contractKind, ns, func(u *unstructured.Unstructured) error {
+		rules, _, _ := unstructured.NestedSlice(u.Object, "spec", "requiredKeys")
+		length, _ := rules[0].(map[string]any)["minLength"].(int64)
+		want := map[bool]string{true: "True", false: "False"}[length <= 8]
+		if got, reason := condition(u, "Satisfied"); got != want && got != "Unknown" && got != "" {
+			return fmt.Errorf("Satisfied is %s %s for a length of %d", got, reason, length)
+		}
+		return nil
+	})
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "orders-db"}, StringData: map[string]string{"password": "8-bytes."}}
+	if err := p.Client.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		length, want := 8, "True"
+		if i%2 == 1 {
+			length, want = 20, "False"
+		}
+		apply(t, `
+apiVersion: terdut.ryuvia.com/v1alpha1
+kind: SecretContract
+metadata: {namespace: %s, name: orders}
+spec: {secretRef: {name: orders-db}, requiredKeys: [{name: password, minLength: %d}], checkRequest: "%d"}`, ns, length, i)
+		u := says(t, object(contractKind, ns, "orders"), "Satisfied", want)
+		if got := field(u, "status", "checkRequest"); got != fmt.Sprint(i) {
+			t.Errorf("request %q was answered, want %d", got, i)
+		}
+	}
+}
+
+// TestTerdutServer lets the examples become Ready as claims: a server on a Tenant, with a Team of another namespace.
+func TestTerdutServer(t *testing.T) {
+	t.Parallel()
+	crossplane := honest(t, serverKind, "oncall", func(*unstructured.Unstructured) error { return nil })
+	for _, f := range []string{"tenant/namespace.yaml", "terdutserver/namespace.yaml", "terdutserver/tenant.yaml", "terdutserver/terdutserver.yaml"} {
+		if err := p.ApplyFile(t.Context(), "examples/"+f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := ready(t, serverKind, "oncall", "terdut")
+	if got := field(u, "status", "endpoint"); got != "http://terdut.oncall.svc:8080" {
+		t.Errorf("endpoint %q", got)
+	}
+	for _, c := range []string{"DatabaseReady", "ServerReady", "Bootstrapped", "TeamsReady", "DatabaseCredentialCurrent"} {
+		if status, reason := condition(u, c); status != "True" {
+			t.Errorf("%s is %s %s", c, status, reason)
+		}
+	}
+	crossplane.listened(t)
+}
