@@ -25,27 +25,37 @@ const kindPrefix = "X"
 // or its own. Only Crossplane and administrators write composites of cluster scope, so their reference to a claim can be followed; it fails
 // when the claim is gone, or does not refer back.
 func Behind(ctx context.Context, live client.Reader, o client.Object, composite *unstructured.Unstructured) (Identity, error) {
+	itself := Identity{UID: composite.GetUID(), Namespace: composite.GetNamespace(), Name: composite.GetName()}
+	if composite.GetNamespace() != "" {
+		return itself, nil
+	}
 	ref, behind, err := unstructured.NestedStringMap(composite.Object, "spec", "claimRef")
+	gvk := schema.FromAPIVersionAndKind(ref["apiVersion"], ref["kind"])
 	switch {
 	case err != nil:
 		return Identity{}, fmt.Errorf("cannot read spec.claimRef of %s %q: %w", composite.GetKind(), composite.GetName(), err)
-	case !behind || composite.GetNamespace() != "":
-		return Identity{UID: composite.GetUID(), Namespace: composite.GetNamespace(), Name: composite.GetName()}, nil
+	case !behind:
+		return itself, nil
 	case ref["namespace"] != o.GetNamespace():
 		return Identity{}, fmt.Errorf("%s %q is behind a claim of another namespace than this object", composite.GetKind(), composite.GetName())
+	case gvk.Group != composite.GroupVersionKind().Group:
+		// One definition makes both kinds. What is of another group is no claim, but may be a Secret.
+		return Identity{}, fmt.Errorf("%s %q names a claim of another API group than its own", composite.GetKind(), composite.GetName())
 	}
-	claim, err := claimOf(ctx, live, types.NamespacedName{Namespace: ref["namespace"], Name: ref["name"]}, schema.FromAPIVersionAndKind(ref["apiVersion"], ref["kind"]))
+	claim, err := claimOf(ctx, live, types.NamespacedName{Namespace: ref["namespace"], Name: ref["name"]}, gvk)
 	switch {
 	case err != nil:
 		return Identity{}, err
-	case claim == nil || !refersTo(claim, composite.GetKind(), composite.GetName()):
+	case claim == nil || !refersTo(claim, composite.GroupVersionKind().GroupKind(), composite.GetName()):
 		return Identity{}, fmt.Errorf("%s %q is not what stands behind %s %q of its spec.claimRef", composite.GetKind(), composite.GetName(), ref["kind"], ref["name"])
 	}
 	return Identity{UID: claim.GetUID(), Namespace: claim.GetNamespace(), Name: claim.GetName()}, nil
 }
 
-// claimed tells whether a claim that is not being deleted still wants the composite that a reference means, and will make it anew when it is
-// gone. Labels can be written by whoever may write the object: a wrong one can only keep what is outside.
+// claimed tells whether the claim that an object was composed for is there and not being deleted: it will have the object made again, by the
+// composite that a reference means, which it makes anew, or by another. For a claim forgets its composite when somebody replaces it with a
+// manifest that names none, and makes a second one. It is the claim that the object was composed for when it refers to the composite, or is no
+// younger than the object. Labels can be written by whoever may write the object: a wrong one can only keep what is outside.
 func claimed(ctx context.Context, live client.Reader, o client.Object, ref *metav1.OwnerReference) (bool, error) {
 	name, kind := o.GetLabels()[labelClaim], strings.TrimPrefix(ref.Kind, kindPrefix)
 	if name == "" || kind == ref.Kind || !composes(ref) {
@@ -55,7 +65,11 @@ func claimed(ctx context.Context, live client.Reader, o client.Object, ref *meta
 	if err != nil || claim == nil {
 		return false, err
 	}
-	return claim.GetDeletionTimestamp() == nil && refersTo(claim, ref.Kind, ref.Name), nil
+	if claim.GetDeletionTimestamp() != nil {
+		return false, nil
+	}
+	claimMade, objectMade := claim.GetCreationTimestamp(), o.GetCreationTimestamp()
+	return refersTo(claim, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind(), ref.Name) || !objectMade.Before(&claimMade), nil
 }
 
 // claimOf a name and kind, nil when there is none.
@@ -73,7 +87,7 @@ func claimOf(ctx context.Context, live client.Reader, name types.NamespacedName,
 }
 
 // refersTo tells whether a composite stands behind a claim.
-func refersTo(claim *unstructured.Unstructured, kind, name string) bool {
+func refersTo(claim *unstructured.Unstructured, kind schema.GroupKind, name string) bool {
 	ref, _, err := unstructured.NestedStringMap(claim.Object, "spec", "resourceRef")
-	return err == nil && ref["kind"] == kind && ref["name"] == name
+	return err == nil && ref["name"] == name && schema.FromAPIVersionAndKind(ref["apiVersion"], ref["kind"]).GroupKind() == kind
 }

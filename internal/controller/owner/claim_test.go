@@ -48,6 +48,7 @@ func composed(controller types.UID, mods ...mod) *unstructured.Unstructured {
 	yes := true
 	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "terdut.example.org/v1", Kind: "XTenant", Name: "orders-x", UID: controller, Controller: &yes}})
 	o.SetLabels(map[string]string{"crossplane.io/claim-name": "orders", "crossplane.io/claim-namespace": "shop"})
+	made(1)(o)
 	for _, m := range mods {
 		m(o)
 	}
@@ -73,6 +74,7 @@ func behind(mods ...mod) *unstructured.Unstructured {
 func claim(mods ...mod) *unstructured.Unstructured {
 	o := tenant()
 	o.SetUID("claim")
+	made(0)(o)
 	refersBack("XTenant", "orders-x")(o)
 	for _, m := range mods {
 		m(o)
@@ -80,9 +82,29 @@ func claim(mods ...mod) *unstructured.Unstructured {
 	return o
 }
 
-func refersBack(kind, name string) mod {
+func refersBack(kind, name string) mod { return refersBackOf("terdut.example.org/v1", kind, name) }
+
+func refersBackOf(apiVersion, kind, name string) mod {
 	return func(o *unstructured.Unstructured) {
-		_ = unstructured.SetNestedStringMap(o.Object, map[string]string{"apiVersion": "terdut.example.org/v1", "kind": kind, "name": name}, "spec", "resourceRef")
+		_ = unstructured.SetNestedStringMap(o.Object, map[string]string{"apiVersion": apiVersion, "kind": kind, "name": name}, "spec", "resourceRef")
+	}
+}
+
+func forgets(o *unstructured.Unstructured) {
+	unstructured.RemoveNestedField(o.Object, "spec", "resourceRef")
+}
+
+// claims sets a field of the reference to a claim.
+func claims(field, value string) mod {
+	return func(o *unstructured.Unstructured) {
+		_ = unstructured.SetNestedField(o.Object, value, "spec", "claimRef", field)
+	}
+}
+
+// made says when an object was, in seconds.
+func made(second int) mod {
+	return func(o *unstructured.Unstructured) {
+		o.SetCreationTimestamp(metav1.NewTime(time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC)))
 	}
 }
 
@@ -114,10 +136,23 @@ func TestOfClaim(t *testing.T) {
 		},
 		"OtherNamespace": {
 			reason: "A claim of another namespace has nothing here.", claim: claim(),
+			composite: behind(claims("namespace", "bank")), want: want{err: cmpopts.AnyError},
+		},
+		"OtherGroup": {
+			reason: "No claim is of another group than its composite: it may be anything, and is not read.", claim: claim(),
+			composite: behind(claims("apiVersion", "v1")), want: want{err: cmpopts.AnyError},
+		},
+		"BackToOtherGroup": {
+			reason: "A composite of the same name and kind, and another group, stands behind the claim.", composite: behind(),
+			claim: claim(refersBackOf("things.example.org/v1", "XTenant", "orders-x")), want: want{err: cmpopts.AnyError},
+		},
+		"Namespaced": {
+			reason: "A namespaced composite is nobody's but its own, whatever fields its kind has.", claim: claim(),
 			composite: behind(func(o *unstructured.Unstructured) {
-				_ = unstructured.SetNestedField(o.Object, "bank", "spec", "claimRef", "namespace")
+				o.SetNamespace("shop")
+				_ = unstructured.SetNestedField(o.Object, "orders", "spec", "claimRef")
 			}),
-			want: want{err: cmpopts.AnyError},
+			want: want{id: Identity{UID: "composite", Namespace: "shop", Name: "orders-x"}},
 		},
 		"Broken": {
 			reason: "What is no reference is not followed.", claim: claim(),
@@ -159,6 +194,11 @@ func TestOfClaimIsLive(t *testing.T) {
 	ask("a composite that was made anew", "composite anew", "claim")
 	kinds["Tenant"] = claim(func(o *unstructured.Unstructured) { o.SetUID("claim anew") })
 	ask("a claim that was made anew and took over the composite", "composite anew", "claim anew")
+
+	kinds["XTenant"] = behind(func(o *unstructured.Unstructured) { unstructured.RemoveNestedField(o.Object, "spec", "claimRef") })
+	ask("a composite that no claim has taken", "composite", "composite")
+	kinds["XTenant"] = behind()
+	ask("when one has", "composite", "claim anew")
 }
 
 // TestAliveBehindClaim holds that nothing is deleted outside because a composite went whose claim will make it anew.
@@ -177,8 +217,12 @@ func TestAliveBehindClaim(t *testing.T) {
 		"CompositeMadeAnew":  {reason: "So it has.", object: composed("earlier"), composite: behind(), claim: claim(), want: true},
 		"ClaimDeleted":       {reason: "A claim that is being deleted makes nothing.", object: composed("composite"), composite: behind(deleted), claim: claim(deleted)},
 		"ClaimGone":          {reason: "Nor does one that is gone.", object: composed("composite")},
-		"ClaimMadeAnew":      {reason: "One that was made anew has a composite of its own.", object: composed("composite"), claim: claim(refersBack("XTenant", "orders-y"))},
-		"ClaimMadeAnewNow":   {reason: "Or none yet.", object: composed("composite"), claim: claim(func(o *unstructured.Unstructured) { unstructured.RemoveNestedField(o.Object, "spec", "resourceRef") })},
+		"ClaimMadeAnew":      {reason: "One that was made anew has a composite of its own.", object: composed("composite"), claim: claim(made(2), refersBack("XTenant", "orders-y"))},
+		"ClaimMadeAnewNow":   {reason: "Or none yet.", object: composed("composite"), claim: claim(made(2), forgets)},
+		"ClaimTookOver":      {reason: "Or it took over the composite of the one before.", object: composed("composite"), composite: behind(deleted), claim: claim(made(2)), want: true},
+		"Replaced":           {reason: "A claim that forgot its composite has another make the object again.", object: composed("composite"), composite: behind(deleted), claim: claim(refersBack("XTenant", "orders-y")), want: true},
+		"ReplacedNow":        {reason: "Or will have.", object: composed("composite"), claim: claim(forgets), want: true},
+		"AllOfOneSecond":     {reason: "Times are whole seconds. When in doubt nothing is deleted.", object: composed("composite"), claim: claim(made(1), forgets), want: true},
 		"NoLabel":            {reason: "Nothing is behind a claim that does not say so.", object: composed("composite", func(o *unstructured.Unstructured) { o.SetLabels(nil) }), claim: claim()},
 		"ClaimsAreNotServed": {reason: "Without its kind there is no claim.", object: composed("composite"), noClaims: true},
 	}

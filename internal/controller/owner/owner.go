@@ -32,7 +32,8 @@ type Identity struct {
 // String returns namespace/name (uid).
 func (i Identity) String() string { return fmt.Sprintf("%s/%s (%s)", i.Namespace, i.Name, i.UID) }
 
-// A Resolver resolves identities. It remembers those it has seen, but for claims: the composite behind a controller reference never changes.
+// A Resolver resolves identities. It remembers those it has seen, but not those of composites of cluster scope, which claims may take or leave:
+// the composite behind a controller reference never changes.
 type Resolver struct {
 	live client.Reader
 
@@ -70,7 +71,7 @@ func (r *Resolver) Of(ctx context.Context, o client.Object, gvk schema.GroupVers
 	if err != nil {
 		return Identity{}, err
 	}
-	if id, err = Behind(ctx, r.live, o, c); err != nil || id.UID != c.GetUID() {
+	if id, err = Behind(ctx, r.live, o, c); err != nil || c.GetNamespace() == "" {
 		return id, err
 	}
 
