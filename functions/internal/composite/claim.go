@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -93,6 +94,16 @@ type reference struct {
 	Name       string `json:"name"`
 }
 
+// groupKind of what is referred to. Of versions there may be several.
+func (r reference) groupKind() schema.GroupKind {
+	return schema.FromAPIVersionAndKind(r.APIVersion, r.Kind).GroupKind()
+}
+
+// groupKindOf a composite.
+func groupKindOf(xr *structpb.Struct) schema.GroupKind {
+	return reference{APIVersion: xr.GetFields()["apiVersion"].GetStringValue(), Kind: xr.GetFields()["kind"].GetStringValue()}.groupKind()
+}
+
 // claimRefOf a composite of cluster scope.
 func claimRefOf(xr *structpb.Struct) (reference, error) {
 	obj := struct {
@@ -110,6 +121,9 @@ func claimRefOf(xr *structpb.Struct) (reference, error) {
 			"unless spec.claimRef names its claim")
 	case ref.APIVersion == "" || ref.Kind == "" || ref.Namespace == "" || ref.Name == "":
 		return reference{}, errors.New("spec.claimRef: must have apiVersion, kind, namespace and name")
+	case ref.groupKind().Group != groupKindOf(xr).Group:
+		// One definition makes both kinds. What is of another group is no claim, but may be a Secret.
+		return reference{}, errors.New("spec.claimRef.apiVersion: must be of the composite's API group")
 	}
 	return *ref, nil
 }
@@ -137,7 +151,7 @@ func behind(xr *structpb.Struct, m Meta, required map[string][]*structpb.Struct)
 	switch {
 	case c.Namespace != ref.Namespace || c.Name != ref.Name || c.UID == "":
 		return Subject{}, errors.New("claim: it is not the one that spec.claimRef names")
-	case claim.Spec.ResourceRef.Name != m.Name:
+	case claim.Spec.ResourceRef.Name != m.Name || claim.Spec.ResourceRef.groupKind() != groupKindOf(xr):
 		// Of two composites that name one claim, the claim says which is its own.
 		return Subject{}, fmt.Errorf("claim: its spec.resourceRef does not name this composite, %q", m.Name)
 	}

@@ -36,6 +36,11 @@ func set(section, field string, value any) func(map[string]any) {
 	}
 }
 
+// bound is a claim's reference to a composite.
+func bound(apiVersion, kind, name string) map[string]any {
+	return map[string]any{"apiVersion": apiVersion, "kind": kind, "name": name}
+}
+
 func unset(section, field string) func(map[string]any) {
 	return func(obj map[string]any) { delete(obj[section].(map[string]any), field) }
 }
@@ -83,6 +88,11 @@ func TestAskForClaim(t *testing.T) {
 		"HalfAClaim": {
 			reason: "Nothing can be asked for.", req: claimtest.Request(namespaced), mod: composites(set("spec", "claimRef", map[string]any{"name": "orders"})),
 			want: want{err: "spec.claimRef: must have apiVersion, kind, namespace and name"},
+		},
+		"OtherGroup": {
+			reason: "A Secret is no claim, and nobody shall be asked for one.", req: claimtest.Request(namespaced),
+			mod:  composites(set("spec", "claimRef", map[string]any{"apiVersion": "v1", "kind": "Secret", "namespace": "shop", "name": "orders-db"})),
+			want: want{err: "spec.claimRef.apiVersion: must be of the composite's API group"},
 		},
 		"Old": {
 			reason: "Crossplane would take the question for an answer that composes nothing.", req: claimtest.Request(namespaced),
@@ -153,8 +163,20 @@ func TestSubjectBehindClaim(t *testing.T) {
 		"Gone":  {reason: "There is no claim.", noClaim: true, want: want{err: `there is no Tenant "orders" in namespace "shop", which spec.claimRef names`}},
 		"Other": {reason: "It is another object.", claim: []func(map[string]any){set("metadata", "namespace", "bank")}, want: want{err: "claim: it is not the one that spec.claimRef names"}},
 		"Unbound": {
-			reason: "The claim of this name is not bound to this composite.", claim: []func(map[string]any){set("spec", "resourceRef", map[string]any{"name": "orders-other"})},
+			reason: "The claim of this name is not bound to this composite.", claim: []func(map[string]any){set("spec", "resourceRef", bound("terdut.ryuvia.com/v1alpha1", "XTenant", "orders-other"))},
 			want: want{err: `claim: its spec.resourceRef does not name this composite, "orders-x7k2p"`},
+		},
+		"OtherKind": {
+			reason: "The claim is bound to a composite of another kind.", claim: []func(map[string]any){set("spec", "resourceRef", bound("terdut.ryuvia.com/v1alpha1", "XThing", "orders-x7k2p"))},
+			want: want{err: `claim: its spec.resourceRef does not name this composite, "orders-x7k2p"`},
+		},
+		"OtherGroup": {
+			reason: "The claim is bound to a composite of another group.", claim: []func(map[string]any){set("spec", "resourceRef", bound("example.org/v1alpha1", "XTenant", "orders-x7k2p"))},
+			want: want{err: `claim: its spec.resourceRef does not name this composite, "orders-x7k2p"`},
+		},
+		"OtherVersion": {
+			reason: "It is the same composite in another version.", claim: []func(map[string]any){set("spec", "resourceRef", bound("terdut.ryuvia.com/v1beta1", "XTenant", "orders-x7k2p"))},
+			want: want{name: orders, uid: "claim-uid", xr: claimtest.UID, generation: 7, earlier: 9},
 		},
 		"NeverBound": {
 			reason: "A claim that is made anew is bound to nothing yet.", claim: []func(map[string]any){unset("spec", "resourceRef")},
@@ -180,6 +202,29 @@ func TestSubjectBehindClaim(t *testing.T) {
 				t.Errorf("%s\nSubjectOf(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestObserveElsewhere holds that nobody is told of, or given the names of, what was composed for a claim of another namespace: one that takes a
+// composite over finds that observed first.
+func TestObserveElsewhere(t *testing.T) {
+	xr, claim := claimtest.Behind(thing(t))
+	s, err := composite.SubjectOf(xr, map[string][]*structpb.Struct{"claim": {claim}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for namespace, want := range map[string]string{
+		"shop": "", "bank": `observed resource "database": metadata.namespace: must be "shop"`, "": `observed resource "database": metadata.namespace: must be "shop"`,
+	} {
+		database := object(t, map[string]any{"kind": "PGDatabase", "metadata": map[string]any{"name": "orders", "namespace": namespace}})
+		o, err := composite.Observe[struct{}, struct{}](s, map[string]*structpb.Struct{"database": database}, "database", "PGDatabase")
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want || (o != nil) != (want == "") {
+			t.Errorf("of namespace %q: want error %q, got %q and %v", namespace, want, got, o)
+		}
 	}
 }
 

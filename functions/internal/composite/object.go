@@ -23,22 +23,23 @@ type Object[Spec, Status any] struct {
 	Status   Status `json:"status"`
 }
 
-// Observe the composed resource of a name. It is nil when there is none.
-func Observe[Spec, Status any](observed map[string]*structpb.Struct, name, kind string) (*Object[Spec, Status], error) {
-	s, ok := observed[name]
+// Observe the composed resource of a name. It is nil when there is none. One of another namespace than whom the composite speaks for was composed
+// for somebody else, whose names and answers are none of this one's business.
+func Observe[Spec, Status any](s Subject, observed map[string]*structpb.Struct, name, kind string) (*Object[Spec, Status], error) {
+	resource, ok := observed[name]
 	if !ok {
 		return nil, nil
 	}
 	o := &Object[Spec, Status]{}
-	err := Decode(s, o)
+	err := Decode(resource, o)
 	switch {
 	case err != nil:
 	case o.Kind != kind:
 		err = fmt.Errorf("kind: must be %s", kind)
 	case o.Metadata.Name == "":
 		err = errors.New("metadata.name: required")
-	case o.Metadata.Namespace == "":
-		err = errors.New("metadata.namespace: required")
+	case o.Metadata.Namespace != s.Namespace:
+		err = fmt.Errorf("metadata.namespace: must be %q", s.Namespace)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("observed resource %q: %w", name, err)

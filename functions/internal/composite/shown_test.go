@@ -29,6 +29,23 @@ func TestSettle(t *testing.T) {
 		"Message":   {reason: "Another message.", is: []any{ready, said("ServerReady", "False", "Waiting", "B")}, want: before},
 		"Malformed": {reason: "Nobody can tell, and they are written anyway.", is: []any{"x"}, want: now},
 	}
+	for _, subject := range []struct {
+		reason string
+		Subject
+		want any
+	}{
+		{reason: "The claim has had that generation.", Subject: Subject{Apart: true, newest: 2}, want: 1.0},
+		{reason: "That is the claim's newest one, which the spec is not of.", Subject: Subject{Apart: true, newest: 1}},
+	} {
+		xr, err := structpb.NewStruct(map[string]any{"status": map[string]any{"observedGeneration": 1, "conditions": []any{said("DatabaseReady", "False", "Available", "")}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &Composition{Conditions: desired, Status: map[string]any{"observedGeneration": 2.0}}
+		if all := c.Settle(xr, subject.Subject); all || c.Status["observedGeneration"] != subject.want {
+			t.Errorf("\n%s\nbehind a claim: want generation %v held back, got %v, shows all: %t", subject.reason, subject.want, c.Status["observedGeneration"], all)
+		}
+	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			xr, err := structpb.NewStruct(map[string]any{"status": map[string]any{

@@ -48,7 +48,7 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct, required
 	if err := understood(spec); err != nil {
 		return nil, false, err
 	}
-	c, err := composite.Observe[secretsv1alpha1.SecretCheckSpec, secretsv1alpha1.SecretCheckStatus](observed, ResourceCheck, secretsv1alpha1.SecretCheckKind)
+	c, err := composite.Observe[secretsv1alpha1.SecretCheckSpec, secretsv1alpha1.SecretCheckStatus](subject, observed, ResourceCheck, secretsv1alpha1.SecretCheckKind)
 	if err != nil {
 		return nil, false, err
 	}

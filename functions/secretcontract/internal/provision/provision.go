@@ -67,11 +67,11 @@ func Read(spec *structpb.Struct, subject composite.Subject, observed map[string]
 	}
 
 	var err error
-	p.credential, err = composite.Observe[openbaov1alpha1.BaoSecretSpec, openbaov1alpha1.BaoSecretStatus](observed, ResourceCredential, openbaov1alpha1.BaoSecretKind)
+	p.credential, err = composite.Observe[openbaov1alpha1.BaoSecretSpec, openbaov1alpha1.BaoSecretStatus](p.subject, observed, ResourceCredential, openbaov1alpha1.BaoSecretKind)
 	if err != nil {
 		return nil, err
 	}
-	es, err := composite.Observe[delivery.Spec, delivery.Status](observed, ResourceExternalSecret, delivery.Kind)
+	es, err := composite.Observe[delivery.Spec, delivery.Status](p.subject, observed, ResourceExternalSecret, delivery.Kind)
 	if err != nil {
 		return nil, err
 	}

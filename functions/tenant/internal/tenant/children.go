@@ -70,15 +70,15 @@ func newTenant(xr *structpb.Struct, observed map[string]*structpb.Struct, requir
 	if t.spec, err = specOf(xr); err != nil {
 		return nil, fmt.Errorf("composite: %w", err)
 	}
-	t.database, err = composite.Observe[postgresqlv1alpha1.PGDatabaseSpec, postgresqlv1alpha1.PGDatabaseStatus](observed, ResourceDatabase, postgresqlv1alpha1.PGDatabaseKind)
+	t.database, err = composite.Observe[postgresqlv1alpha1.PGDatabaseSpec, postgresqlv1alpha1.PGDatabaseStatus](t.subject, observed, ResourceDatabase, postgresqlv1alpha1.PGDatabaseKind)
 	if err != nil {
 		return nil, err
 	}
-	t.credential, err = composite.Observe[openbaov1alpha1.BaoSecretSpec, openbaov1alpha1.BaoSecretStatus](observed, ResourceCredential, openbaov1alpha1.BaoSecretKind)
+	t.credential, err = composite.Observe[openbaov1alpha1.BaoSecretSpec, openbaov1alpha1.BaoSecretStatus](t.subject, observed, ResourceCredential, openbaov1alpha1.BaoSecretKind)
 	if err != nil {
 		return nil, err
 	}
-	t.externalSecret, err = composite.Observe[delivery.Spec, delivery.Status](observed, ResourceExternalSecret, delivery.Kind)
+	t.externalSecret, err = composite.Observe[delivery.Spec, delivery.Status](t.subject, observed, ResourceExternalSecret, delivery.Kind)
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func newServer(in Input) (*server, error) {
 		}
 		// The spec is compared as it is, and not read.
 		head := map[string]*structpb.Struct{name: composite.Pick(in.Observed[name], "kind", "metadata", "status")}
-		o, err := composite.Observe[struct{}, status](head, name, kind)
+		o, err := composite.Observe[struct{}, status](s.subject, head, name, kind)
 		if err != nil {
 			return nil, err
 		}
