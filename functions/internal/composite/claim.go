@@ -144,7 +144,7 @@ func behind(xr *structpb.Struct, m Meta, required map[string][]*structpb.Struct)
 			ResourceRef reference `json:"resourceRef"`
 		} `json:"spec"`
 	}{}
-	if err := Decode(items[0], &claim); err != nil {
+	if err := Decode(Pick(items[0], "metadata", "spec"), &claim); err != nil {
 		return Subject{}, fmt.Errorf("claim: %w", err)
 	}
 	c := claim.Metadata
@@ -155,7 +155,7 @@ func behind(xr *structpb.Struct, m Meta, required map[string][]*structpb.Struct)
 		// Of two composites that name one claim, the claim says which is its own.
 		return Subject{}, fmt.Errorf("claim: its spec.resourceRef does not name this composite, %q", m.Name)
 	}
-	s := Subject{UID: c.UID, Composite: m.UID, newest: c.Generation}
+	s := Subject{UID: c.UID, Composite: m.UID, newest: c.Generation, claim: conditionsOf(items[0])}
 	s.Namespace, s.Name = c.Namespace, c.Name
 	if s.Apart = !proto.Equal(OwnSpec(xr), OwnSpec(items[0])); !s.Apart {
 		s.Generation = c.Generation

@@ -230,6 +230,7 @@ func TestObserveElsewhere(t *testing.T) {
 
 // TestAnsweredGenerationBehindClaim holds that a status never claims a generation of the claim that its composite's spec is not of.
 func TestAnsweredGenerationBehindClaim(t *testing.T) {
+	ready := []any{map[string]any{"type": "Ready", "status": "True", "reason": "Available", "lastTransitionTime": "2026-01-02T03:04:05Z"}}
 	cases := map[string]struct {
 		reason  string
 		claim   []func(map[string]any)
@@ -239,8 +240,14 @@ func TestAnsweredGenerationBehindClaim(t *testing.T) {
 	}{
 		"Ready":    {reason: "The answer is about what the claim says.", ready: true, want: 7},
 		"NotReady": {reason: "So is that something is missing.", want: 7},
-		"Newer":    {reason: "The answer is about the generation before.", claim: []func(map[string]any){set("spec", "database", "other"), set("metadata", "generation", 8)}, claimed: 7, ready: true, want: 7},
-		"Unknown":  {reason: "Nothing was ever claimed, and nothing is known.", claim: []func(map[string]any){set("spec", "database", "other")}, ready: true},
+		"ClaimReady": {
+			reason: "The claim would be Ready with its newest generation for a moment: Crossplane writes that first, and then that it is not.",
+			claim:  []func(map[string]any){set("status", "conditions", ready)}, claimed: 6, want: 6,
+		},
+		"ClaimReadyAgain":   {reason: "It is Ready with it.", claim: []func(map[string]any){set("status", "conditions", ready)}, claimed: 6, ready: true, want: 7},
+		"ClaimReadyAtFirst": {reason: "It was never said what it is Ready with.", claim: []func(map[string]any){set("status", "conditions", ready)}, want: 7},
+		"Newer":             {reason: "The answer is about the generation before.", claim: []func(map[string]any){set("spec", "database", "other"), set("metadata", "generation", 8)}, claimed: 7, ready: true, want: 7},
+		"Unknown":           {reason: "Nothing was ever claimed, and nothing is known.", claim: []func(map[string]any){set("spec", "database", "other")}, ready: true},
 		"Anew": {
 			reason: "A claim that was made anew counts from the start: what was claimed of another is not claimed of it.",
 			claim:  []func(map[string]any){set("spec", "database", "other"), set("metadata", "generation", 3)}, claimed: 7, ready: true,

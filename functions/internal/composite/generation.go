@@ -15,7 +15,8 @@ import (
 // older generation stays until Ready has followed: its change makes Crossplane ask again. The generation that Ready itself names is no
 // help, because Crossplane may have asked about an older spec than it takes the generation from.
 //
-// A composite behind a claim claims the claim's generation, and none that is newer than its spec.
+// A composite behind a claim claims the claim's generation, and none that is newer than its spec. Crossplane copies to the claim in the same two
+// steps, and may have passed over what the composite said before, so the claim's Ready counts as the composite's does.
 func AnsweredGeneration(xr *structpb.Struct, subject Subject, ready bool) int64 {
 	if ready && !subject.Apart {
 		return subject.Generation
@@ -35,7 +36,8 @@ func AnsweredGeneration(xr *structpb.Struct, subject Subject, ready bool) int64 
 	if subject.Apart {
 		return subject.Earlier(s.ObservedGeneration)
 	}
-	if s.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && s.ObservedGeneration > 0 && s.ObservedGeneration < subject.Generation {
+	readyStill := s.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue || subject.claim.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue
+	if readyStill && s.ObservedGeneration > 0 && s.ObservedGeneration < subject.Generation {
 		return s.ObservedGeneration
 	}
 	return subject.Generation

@@ -6,6 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 )
 
 func TestSettle(t *testing.T) {
@@ -19,15 +21,18 @@ func TestSettle(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		is     []any
+		claim  []xpv2.Condition
 		want   map[string]any
 	}{
-		"New":       {reason: "What it never had cannot be written once more.", want: now},
-		"There":     {reason: "All is there, beside what is Crossplane's.", is: []any{ready, waits, said("Synced", "False", "ReconcileError", "B")}, want: now},
-		"OneIsNew":  {reason: "One that is added is written by nobody else.", is: []any{ready}, want: now},
-		"Status":    {reason: "Another status.", is: []any{said("DatabaseReady", "False", "Available", ""), waits}, want: before},
-		"Reason":    {reason: "Another reason.", is: []any{ready, said("ServerReady", "False", "Conflict", "A")}, want: before},
-		"Message":   {reason: "Another message.", is: []any{ready, said("ServerReady", "False", "Waiting", "B")}, want: before},
-		"Malformed": {reason: "Nobody can tell, and they are written anyway.", is: []any{"x"}, want: now},
+		"New":         {reason: "What it never had cannot be written once more.", want: now},
+		"There":       {reason: "All is there, beside what is Crossplane's.", is: []any{ready, waits, said("Synced", "False", "ReconcileError", "B")}, want: now},
+		"OneIsNew":    {reason: "One that is added is written by nobody else.", is: []any{ready}, want: now},
+		"Status":      {reason: "Another status.", is: []any{said("DatabaseReady", "False", "Available", ""), waits}, want: before},
+		"Reason":      {reason: "Another reason.", is: []any{ready, said("ServerReady", "False", "Conflict", "A")}, want: before},
+		"Message":     {reason: "Another message.", is: []any{ready, said("ServerReady", "False", "Waiting", "B")}, want: before},
+		"ClaimHasNot": {reason: "The claim would have the new generation beside the conditions of before.", is: []any{ready, waits}, claim: []xpv2.Condition{{Type: "DatabaseReady", Status: corev1.ConditionFalse, Reason: "Available"}}, want: before},
+		"ClaimHas":    {reason: "The claim has them too.", is: []any{ready, waits}, claim: []xpv2.Condition{{Type: "DatabaseReady", Status: corev1.ConditionTrue, Reason: "Available"}}, want: now},
+		"Malformed":   {reason: "Nobody can tell, and they are written anyway.", is: []any{"x"}, want: now},
 	}
 	for _, subject := range []struct {
 		reason string
@@ -55,7 +60,7 @@ func TestSettle(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := &Composition{Conditions: desired, Status: map[string]any{"phase": "Ready", "observedGeneration": 2.0}}
-			all := c.Settle(xr, Subject{})
+			all := c.Settle(xr, Subject{claim: xpv2.ConditionedStatus{Conditions: tc.claim}})
 			if diff := cmp.Diff(tc.want, c.Status); diff != "" {
 				t.Errorf("\n%s\nstatus: -want, +got:\n%s", tc.reason, diff)
 			}

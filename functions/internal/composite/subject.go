@@ -6,6 +6,8 @@ import (
 
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/types"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 )
 
 // A Meta is what we read of an object's metadata.
@@ -50,6 +52,8 @@ type Subject struct {
 
 	// newest generation of the claim that is known; 0 without a claim.
 	newest int64
+	// claim is what the claim says of itself, nothing without a claim.
+	claim xpv2.ConditionedStatus
 }
 
 // SubjectOf a composite. Required holds the claim of a composite of cluster scope, see AskForClaim.
