@@ -171,18 +171,17 @@ func outsideOf(t *testing.T, ns, name, database string) outside {
 }
 
 // connectionLimit of a role.
-func connectionLimit(t *testing.T, role string) int {
-	t.Helper()
-	c, err := p.Plane.Postgres.Connect(t.Context(), "postgres")
+func connectionLimit(ctx context.Context, role string) (int, error) {
+	c, err := p.Plane.Postgres.Connect(ctx, "postgres")
 	if err != nil {
-		t.Fatalf("cannot connect: %v", err)
+		return 0, fmt.Errorf("cannot connect: %w", err)
 	}
 	defer c.Close(context.Background()) // Nothing is left to do with it.
 	limit := 0
-	if err := c.QueryRow(t.Context(), "SELECT rolconnlimit FROM pg_roles WHERE rolname = $1", role).Scan(&limit); err != nil {
-		t.Fatalf("cannot look at role: %v", err)
+	if err := c.QueryRow(ctx, "SELECT rolconnlimit FROM pg_roles WHERE rolname = $1", role).Scan(&limit); err != nil {
+		return 0, fmt.Errorf("cannot look at role: %w", err)
 	}
-	return limit
+	return limit, nil
 }
 
 // propagation of a deletion.

@@ -66,6 +66,21 @@ func TestDirectives(t *testing.T) {
 
 // TestCommands runs the commands of all pages. The first page ends with three Ready claims. At last the API server is shown the manifests.
 func TestCommands(t *testing.T) {
+	r := beginner(t, product.Configuration)
+	for _, page := range after {
+		r.follow(t, page)
+	}
+	manifests(t, r)
+}
+
+// TestCommandsOfClaims runs the commands of the first page on a cluster that works with claims. It ends with three Ready claims too.
+func TestCommandsOfClaims(t *testing.T) {
+	beginner(t, product.ConfigurationClaims)
+}
+
+// beginner has followed the first page with a Configuration, on a plane that began without the product.
+func beginner(t *testing.T, configuration string) *reader {
+	t.Helper()
 	p := start(t)
 	tools, err := toolchain.Ensure(t.Context(), []string{toolchain.Kubectl}, os.Stderr)
 	if err != nil {
@@ -89,17 +104,14 @@ func TestCommands(t *testing.T) {
 	})
 
 	r.values = map[string]string{
-		"REGISTRY": bare(t, p, r), "VERSION": product.Version,
+		"REGISTRY": bare(t, p, r), "VERSION": product.Version, "CONFIGURATION": configuration,
 		"PGHOST": server.Host, "PGPORT": strconv.Itoa(server.Port), "POSTGRES_CA": ca, "BAO_ADDR": p.Plane.OpenBao.Address,
 	}
 	r.follow(t, begin)
 	isReady(t, p, terdutv1alpha1.TenantGroupVersionKind, "shop", "orders")
 	isReady(t, p, terdutv1alpha1.SecretContractGroupVersionKind, "shop", "orders")
 	isReady(t, p, terdutv1alpha1.TerdutServerGroupVersionKind, "oncall", "terdut")
-	for _, page := range after {
-		r.follow(t, page)
-	}
-	manifests(t, r)
+	return r
 }
 
 // isReady fails unless the claim is Ready now.
