@@ -2,7 +2,6 @@ package claims
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // TestTenant follows a Tenant whose composite is taken away: everything outside stays, and stays the claim's. It goes with the claim.
@@ -52,19 +50,7 @@ func TestTenant(t *testing.T) {
 		if err := p.Client.Delete(t.Context(), xr, propagation(how)); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the composite to be made anew", func(ctx context.Context) error {
-			again := xr.DeepCopy()
-			if err := p.Client.Get(ctx, types.NamespacedName{Name: xr.GetName()}, again); err != nil {
-				return err
-			}
-			if again.GetUID() == xr.GetUID() {
-				return errors.New("it is the one of before")
-			}
-			if status, reason := condition(again, "Ready"); status != "True" {
-				return fmt.Errorf("it is not Ready: %s", reason)
-			}
-			return nil
-		})
+		readyAnew(t, xr)
 		if diff := cmp.Diff(owner, outsideOf(t, ns, "orders", database)); diff != "" {
 			t.Errorf("outside, with a composite that was made anew (%s): -want, +got:\n%s", how, diff)
 		}
@@ -136,4 +122,12 @@ func TestTerdutServer(t *testing.T) {
 		}
 	}
 	crossplane.listened(t)
+
+	// Its database is a Tenant's, and its account on the server the Bootstrap's: both outlive what is composed.
+	xr := composite(t, u)
+	if err := p.Client.Delete(t.Context(), xr); err != nil {
+		t.Fatal(err)
+	}
+	readyAnew(t, xr)
+	ready(t, serverKind, "oncall", "terdut")
 }

@@ -126,6 +126,24 @@ func composite(t *testing.T, claim *unstructured.Unstructured) *unstructured.Uns
 	return xr
 }
 
+// readyAnew waits until there is another composite of a name, and it is Ready.
+func readyAnew(t *testing.T, xr *unstructured.Unstructured) {
+	t.Helper()
+	eventually(t, "the composite to be made anew", func(ctx context.Context) error {
+		again := xr.DeepCopy()
+		if err := p.Client.Get(ctx, client.ObjectKeyFromObject(xr), again); err != nil {
+			return err
+		}
+		if again.GetUID() == xr.GetUID() {
+			return errors.New("it is the one of before")
+		}
+		if status, reason := condition(again, "Ready"); status != "True" {
+			return fmt.Errorf("it is not Ready: %s", reason)
+		}
+		return nil
+	})
+}
+
 // outside is what there is of a Tenant on the servers. There is no secret in it.
 type outside struct {
 	OID              uint32
