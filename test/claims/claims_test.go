@@ -17,7 +17,7 @@ func TestTenant(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	database := strings.ReplaceAll(ns, "-", "_") + "_orders"
-	crossplane := honest(t, tenantKind, ns, func(u *unstructured.Unstructured) error {
+	honest(t, tenantKind, ns, func(u *unstructured.Unstructured) error {
 		want, _, _ := unstructured.NestedInt64(u.Object, "spec", "connectionLimit")
 		if status, _ := condition(u, "Ready"); status != "True" || u.GetDeletionTimestamp() != nil {
 			return nil
@@ -30,7 +30,6 @@ func TestTenant(t *testing.T) {
 	})
 	apply(t, "apiVersion: terdut.ryuvia.com/v1alpha1\nkind: Tenant\nmetadata: {namespace: %s, name: orders}\nspec: {deletionPolicy: Delete, connectionLimit: 7, database: %s}", ns, database)
 	claim := ready(t, tenantKind, ns, "orders")
-	crossplane.listened(t)
 	first := outsideOf(t, ns, "orders", database)
 	owner := outside{
 		OID: first.OID, OwnerUID: string(claim.GetUID()), Owner: ns + "/orders", State: "created", Version: "1", RecordOwner: string(claim.GetUID()), Exists: true,
