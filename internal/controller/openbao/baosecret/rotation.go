@@ -82,6 +82,10 @@ func (e *external) turn(ctx context.Context, p v1alpha1.BaoSecretParameters, r *
 // rotation was interrupted. Where one of both cannot be read any more the version counts as made, because nothing is worse than a
 // password that changes twice.
 func (e *external) made(ctx context.Context, items []v1alpha1.DataItem, version int) (bool, error) {
+	if version <= 1 {
+		// It replaces nothing, and was made. Packages before v0.1.0 noted it as a rotation, too.
+		return true, nil
+	}
 	var both [2]*openbao.Data
 	for i := range both {
 		d, err := e.client.ReadData(ctx, e.mount, e.path, version-1+i)

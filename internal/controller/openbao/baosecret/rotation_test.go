@@ -44,6 +44,8 @@ func TestTurn(t *testing.T) {
 		"NotMade":        {"Somebody else made the version: the rotation moves on.", trigger("b"), func(k *kv) { k.put("orders", both("b@2", "a@1"), one, extra) }, rotates("b@3")},
 		"NotMadeDropped": {"So it does when they dropped the password.", trigger("b"), func(k *kv) { k.put("orders", both("b@2", "a@1"), one, dropped) }, rotates("b@3")},
 		"Forgotten":      {"A version that nobody can compare counts as made.", trigger("b"), func(k *kv) { k.put("orders", both("b@2", "a@1"), nil, one) }, was("b@2")},
+		"FirstNoted":     {"A first version replaces nothing, though an early release noted it as if it did.", trigger("b"), func(k *kv) { k.put("orders", both("b@1", ""), one) }, was("b@1")},
+		"FirstNotedLate": {"Nor does it later.", trigger("b"), func(k *kv) { k.put("orders", both("b@1", ""), one, extra) }, was("b@1")},
 		"Done":           {"A rotation that is noted is done.", trigger("b"), func(k *kv) { k.put("orders", both("", "b@2"), one, two, extra) }, nothing},
 		"BackAgain":      {"An earlier trigger is as good as a new one.", trigger("a"), func(k *kv) { k.put("orders", both("", "b@2"), one, two) }, rotates("a@3")},
 		"Broken":         {"A note that cannot be read is none.", trigger("b"), func(k *kv) { k.put("orders", both("b", "b@two"), one) }, rotates("b@2")},
