@@ -1,8 +1,8 @@
 package packages
 
 import (
-	"archive/tar"
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -104,20 +103,8 @@ func copyTo(t *testing.T, from, to string) {
 // contents lists the objects in a package: kind, version and name. The CLI normalises what else they hold.
 func contents(t *testing.T, img v1.Image) map[metav1.TypeMeta][]string {
 	t.Helper()
-	rc := mutate.Extract(img)
-	defer rc.Close()
-	tr := tar.NewReader(rc)
-	for {
-		h, err := tr.Next()
-		if err != nil {
-			t.Fatalf("cannot find package.yaml: %v", err)
-		}
-		if h.Name == "package.yaml" {
-			break
-		}
-	}
 	out := map[metav1.TypeMeta][]string{}
-	for r := utilyaml.NewYAMLReader(bufio.NewReader(tr)); ; {
+	for r := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(objectsOf(t, img)))); ; {
 		doc, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			return out
