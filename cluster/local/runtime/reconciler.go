@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
+	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -97,6 +98,10 @@ func (r *reconciler) ensure(ctx context.Context, key string, pr pkgv1.PackageRev
 	i := r.runtime.instance(key, path.Base(ref.Context().RepositoryStr()), pr.GetName())
 	info, running := i.running()
 	if !running {
+		// Crossplane's own runtime makes no Deployment before.
+		if pr.GetCondition(pkgv1.TypeRevisionHealthy).Status != corev1.ConditionTrue {
+			return "the package's objects are not installed yet", 0, nil
+		}
 		if after := i.backOff(time.Now()); after > 0 {
 			return "the process has ended and will be started again, see " + info.LogFile, after, nil
 		}
