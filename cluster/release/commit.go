@@ -83,8 +83,8 @@ func highest(tags []string) string {
 	return tags[len(tags)-1]
 }
 
-// export the files of a commit to a folder. The repository and its working tree stay as they are.
-func export(ctx context.Context, dir, commit, to string) error {
+// Export the files of a commit to a folder, which is made when missing. The repository and its working tree stay as they are.
+func Export(ctx context.Context, dir, commit, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return fmt.Errorf("cannot create source folder: %w", err)
 	}

@@ -93,7 +93,7 @@ func (b *builder) build(ctx context.Context) error {
 	if b.commit.Dirty {
 		b.report("changes that are not committed are left out")
 	}
-	if err := export(ctx, b.Source, b.commit.ID, b.source); err != nil {
+	if err := Export(ctx, b.Source, b.commit.ID, b.source); err != nil {
 		return err
 	}
 	if err := checkChangelog(b.source, b.commit); err != nil {

@@ -17,7 +17,6 @@ import (
 
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
-	"github.com/ryuvia/provider-terdut/cluster/images"
 )
 
 const (
@@ -44,20 +43,7 @@ func (p *Product) install(ctx context.Context, name, ref string) error {
 		return err
 	}
 	p.report("packages are installed")
-	return p.WaitFor(ctx, "kinds to be served", func(ctx context.Context) error {
-		for _, name := range []string{
-			"tenants.terdut.ryuvia.com", "terdutservers.terdut.ryuvia.com",
-			"bootstraps.oncall.terdut.ryuvia.com", "teams.oncall.terdut.ryuvia.com", "providerconfigs.oncall.terdut.ryuvia.com",
-			"pgdatabases.postgresql.terdut.ryuvia.com", "baosecrets.openbao.terdut.ryuvia.com",
-			"secretcontracts.terdut.ryuvia.com", "secretchecks.secrets.terdut.ryuvia.com", "secretaccessgrants.secrets.terdut.ryuvia.com",
-			"clusterproviderconfigs.postgresql.terdut.ryuvia.com", "clusterproviderconfigs.openbao.terdut.ryuvia.com",
-		} {
-			if err := p.served(ctx, name); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return p.kindsServed(ctx, p.source)
 }
 
 func (p *Product) packagesHealthy(ctx context.Context) error {
@@ -77,7 +63,7 @@ func (p *Product) packagesHealthy(ctx context.Context) error {
 	for i := range configurations.Items {
 		all = append(all, &configurations.Items[i])
 	}
-	if len(all) < len(images.Packages())-1 { // Of the two Configurations one is installed.
+	if len(all) < len(p.source.of(p.configuration)) {
 		for _, k := range all {
 			if c := k.GetCondition(pkgv1.TypeInstalled); c.Status != corev1.ConditionTrue {
 				return fmt.Errorf("package %s is not installed: %s %s", k.GetName(), c.Reason, c.Message)

@@ -81,6 +81,8 @@ type Options struct {
 	MaxConnections int
 	// Flavour that is installed; FlavourComposites when it is empty.
 	Flavour Flavour
+	// Source of what is installed. The default is this repository as it is.
+	Source *Source
 }
 
 // A Product is installed on a running control plane.
@@ -95,6 +97,9 @@ type Product struct {
 	registry *packages.Registry
 	options  Options
 	root     string
+	source   Source
+	// configuration is the package of the flavour.
+	configuration string
 }
 
 // Start a control plane, install the product and wait until it is ready for Tenants. When it fails nothing is left running.
@@ -102,18 +107,23 @@ func Start(ctx context.Context, o Options) (*Product, error) {
 	if o.Plane.Progress == nil {
 		o.Plane.Progress = io.Discard
 	}
-	root, err := toolchain.Root(ctx)
+	own, err := Own(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := o.Flavour.configuration(); err != nil {
+	configuration, err := o.Flavour.configuration()
+	if err != nil {
 		return nil, err
+	}
+	source := own
+	if o.Source != nil {
+		source = *o.Source
 	}
 	// Before the packages are built, so that two cores build one thing at a time.
 	if _, err := toolchain.Ensure(ctx, local.Tools, o.Plane.Progress); err != nil {
 		return nil, err
 	}
-	p := &Product{options: o, root: root}
+	p := &Product{options: o, root: own.Dir, source: source, configuration: configuration}
 	if err := p.start(ctx); err != nil {
 		p.Stop()
 		return nil, err
@@ -141,10 +151,8 @@ func (p *Product) start(ctx context.Context) error {
 	if p.Client, err = client.New(p.Plane.Config(), client.Options{Scheme: scheme()}); err != nil {
 		return fmt.Errorf("cannot create client: %w", err)
 	}
-	for _, f := range []string{"provider.yaml", "crossplane.yaml"} {
-		if err := p.ApplyFile(ctx, filepath.Join("package", "install", f)); err != nil {
-			return err
-		}
+	if err := p.applyRoles(ctx, p.source); err != nil {
+		return err
 	}
 	p.Servers, err = servers.Start(ctx, servers.Options{
 		Config: p.Plane.Config(), Binary: standIn, Dir: filepath.Join(p.Plane.Dir, "servers"), Logs: p.Plane.Logs,
@@ -171,11 +179,7 @@ func (p *Product) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	configuration, err := p.options.Flavour.configuration()
-	if err != nil {
-		return err
-	}
-	if err := p.install(ctx, configuration, refs[configuration]); err != nil {
+	if err := p.install(ctx, p.configuration, refs[p.configuration]); err != nil {
 		return err
 	}
 	return p.configure(ctx)
@@ -200,13 +204,39 @@ func (p *Product) push(ctx context.Context) (refs map[string]string, standIn str
 	if p.registry, err = packages.Start(filepath.Join(cache, "registry")); err != nil {
 		return nil, "", err
 	}
-	b := &images.Builder{Source: p.root, Cache: filepath.Join(cache, "images"), Platform: v1.Platform{OS: runtime.GOOS, Architecture: runtime.GOARCH}}
-	if refs, err = p.registry.PushAll(ctx, b, Version, images.Packages()); err != nil {
+	if refs, err = p.pushSource(ctx, p.source); err != nil {
 		return nil, "", err
 	}
-	p.report("packages are built and pushed")
+	b, err := builder(p.root)
+	if err != nil {
+		return nil, "", err
+	}
 	standIn, err = b.Binary(ctx, images.Package{Name: servers.AppName, Main: "test/terdutserver/cmd/terdut-server"})
 	return refs, standIn, err
+}
+
+// pushSource builds the packages of a source and pushes them to the registry.
+func (p *Product) pushSource(ctx context.Context, s Source) (refs map[string]string, err error) {
+	b, err := builder(s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if refs, err = p.registry.PushAll(ctx, b, s.Version, s.Packages); err != nil {
+		return nil, err
+	}
+	p.report("packages are built and pushed as %s", s.Version)
+	return refs, nil
+}
+
+// builder of programs for this machine from the source in a folder.
+func builder(source string) (*images.Builder, error) {
+	cache, err := toolchain.CacheDir()
+	if err != nil {
+		return nil, err
+	}
+	return &images.Builder{
+		Source: source, Cache: filepath.Join(cache, "images"), Platform: v1.Platform{OS: runtime.GOOS, Architecture: runtime.GOARCH},
+	}, nil
 }
 
 // Stop everything. It may be called more than once, and after a failed start.
