@@ -6,6 +6,7 @@ package packages
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -39,7 +40,13 @@ func run(m *testing.M) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var err error
-	if then, now, err = sources(ctx); err != nil {
+	then, now, err = sources(ctx)
+	if errors.Is(err, errNoHistory) {
+		// Nothing is left to compare with, and nothing here is wrong.
+		fmt.Fprintln(os.Stderr, "NOTHING WAS TESTED:", err)
+		return 0
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "cannot get the packages:", err)
 		return 1
 	}

@@ -2,6 +2,7 @@ package packages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -66,6 +67,9 @@ func checkout(ctx context.Context, root string) (string, error) {
 	return dir, nil
 }
 
+// errNoHistory : the packages of before cannot be had.
+var errNoHistory = errors.New("this clone has no history, and its origin does not give the commit; get it with \"git fetch --unshallow\"")
+
 // fetch the commit where it is not there, as in a clone without history.
 func fetch(ctx context.Context, root string) error {
 	git := func(args ...string) error {
@@ -80,7 +84,7 @@ func fetch(ctx context.Context, root string) error {
 		return nil
 	}
 	if err := git("fetch", "--quiet", "--depth=1", "origin", first); err != nil {
-		return fmt.Errorf("this clone has no history, and its origin does not give the commit; get it with \"git fetch --unshallow\": %w", err)
+		return fmt.Errorf("%w: %w", errNoHistory, err)
 	}
 	return nil
 }
