@@ -100,17 +100,6 @@ func isReady(t *testing.T, objects ...*unstructured.Unstructured) {
 	}
 }
 
-// gone is nil when an object does not exist.
-func gone(ctx context.Context, o client.Object) error {
-	switch err := p.Client.Get(ctx, client.ObjectKeyFromObject(o), o); {
-	case kerrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return err
-	}
-	return fmt.Errorf("%T %s is there", o, o.GetName())
-}
-
 // secretData of a Secret. It must not be printed.
 func secretData(t *testing.T, ns, name string) map[string][]byte {
 	t.Helper()

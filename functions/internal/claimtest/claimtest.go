@@ -76,7 +76,7 @@ func Request(namespaced *fnv1.RunFunctionRequest) *fnv1.RunFunctionRequest {
 		required[name] = rs
 	}
 	req.RequiredResources = required
-	if req.Meta == nil {
+	if req.GetMeta() == nil {
 		req.Meta = &fnv1.RequestMeta{}
 	}
 	req.Meta.Capabilities = []fnv1.Capability{fnv1.Capability_CAPABILITY_CAPABILITIES, fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}
@@ -113,8 +113,8 @@ func structOf(obj map[string]any) *structpb.Struct {
 
 // SameAnswer fails a test when a function answers otherwise to the composite behind a claim than it did to the namespaced composite of the same
 // manifest. Requests that are no such manifest are passed over.
-func SameAnswer(t testing.TB, f fnv1.FunctionRunnerServiceServer, namespaced *fnv1.RunFunctionRequest, want *fnv1.RunFunctionResponse) {
-	t.Helper()
+func SameAnswer(tb testing.TB, f fnv1.FunctionRunnerServiceServer, namespaced *fnv1.RunFunctionRequest, want *fnv1.RunFunctionResponse) {
+	tb.Helper()
 	xr := namespaced.GetObserved().GetComposite().GetResource().AsMap()
 	metadata := section(xr, "metadata")
 	for _, v := range []any{xr["apiVersion"], xr["kind"], metadata["namespace"], metadata["name"], metadata["uid"]} {
@@ -125,24 +125,24 @@ func SameAnswer(t testing.TB, f fnv1.FunctionRunnerServiceServer, namespaced *fn
 	if _, ok := xr["spec"].(map[string]any); !ok || namespaced.GetInput() != nil {
 		return
 	}
-	got, err := f.RunFunction(t.Context(), Request(namespaced))
+	got, err := f.RunFunction(tb.Context(), Request(namespaced))
 	if err != nil {
-		t.Fatalf("behind a claim: unexpected error: %v", err)
+		tb.Fatalf("behind a claim: unexpected error: %v", err)
 	}
 	got = proto.CloneOf(got)
 	for i, r := range want.GetResults() {
 		// The composite's events are not the claim's: it is told what is wrong as well.
 		if told := got.GetResults()[i]; told.GetTarget() != fnv1.Target_TARGET_COMPOSITE_AND_CLAIM || told.GetMessage() != r.GetMessage() {
-			t.Errorf("behind a claim: the claim is told %q, want %q", told, r.GetMessage())
+			tb.Errorf("behind a claim: the claim is told %q, want %q", told, r.GetMessage())
 		}
 		got.Results = slices.Delete(got.GetResults(), i, i+1)
 	}
 	if required := got.GetRequirements().GetResources(); required["claim"] == nil {
-		t.Error("behind a claim: the claim is not required")
+		tb.Error("behind a claim: the claim is not required")
 	} else if delete(required, "claim"); len(required) == 0 {
 		got.Requirements = nil
 	}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
-		t.Errorf("behind a claim: -namespaced, +got:\n%s", diff)
+		tb.Errorf("behind a claim: -namespaced, +got:\n%s", diff)
 	}
 }

@@ -17,9 +17,7 @@ import (
 const keyPassword = "password"
 
 // A tenant is what is read of a Tenant.
-type tenant struct {
-	composite.Object[tenantSpec, tenantStatus]
-}
+type tenant composite.Object[tenantSpec, tenantStatus]
 
 // tenantSpec is what is read of the spec of a Tenant.
 type tenantSpec struct {
