@@ -9,12 +9,14 @@ import (
 // +kubebuilder:validation:XValidation:rule="[has(self.dsn), has(self.postgresClusterRef), has(self.tenantRef)].exists_one(x, x)",message="set exactly one of dsn, postgresClusterRef and tenantRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.passwordSecretRef) || has(self.dsn)",message="passwordSecretRef belongs to dsn"
 type ServerDatabase struct {
-	// DSN of the database, as a URL or as keywords and values, without a password.
+	// DSN of the database, as a URL or as keywords and values, without a password. What looks like one is refused: in a URL a colon that an @
+	// follows, or an encoded name of a parameter. An @ that is meant otherwise can be written as %40.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-zA-Z]+://[^/?#]*:[^/?#@]*@')",message="dsn must not carry a password: use passwordSecretRef"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(?s)://.*:.*@')",message="dsn must not carry a password: use passwordSecretRef"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('(^|[\\\\s?&;])(?i:(ssl)?password)\\\\s*=')",message="dsn must not carry a password: use passwordSecretRef"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[?&;][^=&;]*%')",message="dsn must spell the names of its parameters without %"
 	DSN *string `json:"dsn,omitempty"`
 	// PasswordSecretRef selects the password that goes with dsn, in a Secret of this namespace.
 	// +optional

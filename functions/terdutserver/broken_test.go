@@ -53,6 +53,9 @@ func TestH47BrokenInput(t *testing.T) {
 			xr: xr(without("spec.database.dsn"), with("spec.database.tenantRef", map[string]any{"name": "db"})), want: "composite: spec.database.passwordSecretRef: belongs to dsn",
 		},
 		"PasswordInURL":      {xr: xr(with("spec.database.dsn", "postgres://u:"+secret+"@h/d")), want: "composite: spec.database.dsn: must not carry a password: use passwordSecretRef"},
+		"PasswordWithHash":   {xr: xr(with("spec.database.dsn", "postgresql://u:Su#"+secret+"@h/d")), want: "composite: spec.database.dsn: must not carry a password: use passwordSecretRef"},
+		"PasswordWithSlash":  {xr: xr(with("spec.database.dsn", " postgres+x://u:%40/"+secret+"@h/d")), want: "composite: spec.database.dsn: must not carry a password: use passwordSecretRef"},
+		"PasswordHidden":     {xr: xr(with("spec.database.dsn", "postgres://u@h/d?a=b&passwor%64="+secret)), want: "composite: spec.database.dsn: must not carry a password: use passwordSecretRef"},
 		"PasswordInQuery":    {xr: xr(with("spec.database.dsn", "postgres://u@h/d?password="+secret)), want: "composite: spec.database.dsn: must not carry a password: use passwordSecretRef"},
 		"PasswordInKeywords": {xr: xr(with("spec.database.dsn", "host=h Password = "+secret)), want: "composite: spec.database.dsn: must not carry a password: use passwordSecretRef"},
 		"ClusterKind": {

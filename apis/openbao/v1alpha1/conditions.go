@@ -11,7 +11,7 @@ const (
 	ReasonStored xpv2.ConditionReason = "Stored"
 	// ReasonConflict : a record is there that is not ours.
 	ReasonConflict xpv2.ConditionReason = "Conflict"
-	// ReasonSourceNotReady : a Secret that valueFrom names, or its key, is missing or empty.
+	// ReasonSourceNotReady : a Secret that valueFrom names, or its key, is missing, empty or no text.
 	ReasonSourceNotReady xpv2.ConditionReason = "SourceNotReady"
 	// ReasonTemplateFailed : a template cannot be executed. The message says no more, because it could hold a value.
 	ReasonTemplateFailed xpv2.ConditionReason = "TemplateFailed"

@@ -95,7 +95,7 @@ func (s *session) possible(ctx context.Context, x ExtensionSpec, installed Exten
 	case op == OpCreateExtension && !version:
 		code, message = "22023", fmt.Sprintf("the server's host does not have version %q", x.Version)
 	case !schema:
-		code, message = "3F000", fmt.Sprintf("schema %q does not exist", x.Schema)
+		code, message = "3F000", fmt.Sprintf("schema %q does not exist: leave the extension out until the database's owner has made it", x.Schema)
 	case op != OpMoveExtension && len(missing) > 0:
 		code, message = "42704", fmt.Sprintf("it requires extensions that are not there: %s", strings.Join(missing, ", "))
 	default:

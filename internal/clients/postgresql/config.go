@@ -175,11 +175,16 @@ func (i *Instance) connConfig(user, password, database string) (*pgx.ConnConfig,
 	cc.RuntimeParams = map[string]string{
 		"application_name": i.cfg.ApplicationName,
 		"client_encoding":  "UTF8",
-		// Whoever owns a database can put functions in its schemas and set defaults for it. Neither takes part in our sessions.
-		"search_path":       "pg_catalog",
-		"role":              "none",
-		"statement_timeout": "0",
-		"lock_timeout":      strconv.FormatInt(lockTimeout.Milliseconds(), 10),
+		// Whoever owns a database can put functions in its schemas and set defaults for it. Neither takes part in our sessions, but for
+		// default_transaction_read_only: a server that is full says so with it.
+		"search_path":                         "pg_catalog",
+		"role":                                "none",
+		"statement_timeout":                   "0",
+		"idle_session_timeout":                "0",
+		"idle_in_transaction_session_timeout": "0",
+		"default_transaction_isolation":       "read committed",
+		"local_preload_libraries":             "",
+		"lock_timeout":                        strconv.FormatInt(lockTimeout.Milliseconds(), 10),
 	}
 	if i.cfg.HostAddr != "" {
 		cc.LookupFunc = func(context.Context, string) ([]string, error) { return []string{i.cfg.HostAddr}, nil }

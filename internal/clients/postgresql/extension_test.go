@@ -85,7 +85,10 @@ func TestHostileTenant(t *testing.T) {
 		must(t, "ensure", ensure(ctx, i, c, hostile))
 		pg.super(t, "hostile",
 			`CREATE FUNCTION public.count(name) RETURNS int LANGUAGE sql AS 'SELECT 1/0'`,
-			`ALTER DATABASE hostile SET search_path = public, pg_catalog`, `ALTER DATABASE hostile SET statement_timeout = 1`, `ALTER DATABASE hostile SET role = 'hostile'`)
+			`ALTER DATABASE hostile SET search_path = public, pg_catalog`, `ALTER DATABASE hostile SET statement_timeout = 1`, `ALTER DATABASE hostile SET role = 'hostile'`,
+			`ALTER DATABASE hostile SET idle_session_timeout = 1`,
+			`ALTER DATABASE hostile SET idle_in_transaction_session_timeout = 1`, `ALTER DATABASE hostile SET default_transaction_isolation = serializable`,
+			`ALTER DATABASE hostile SET local_preload_libraries = 'nowhere'`)
 		r, err := i.EnsureExtensions(ctx, c, []ExtensionSpec{{Name: "pg_stat_statements"}})
 		must(t, "EnsureExtensions", err)
 		if r[0].Err != nil {

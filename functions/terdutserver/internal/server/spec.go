@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"time"
@@ -116,8 +115,9 @@ func validate(spec v1alpha1.TerdutServerSpec) error {
 // listener is namespace/gateway or namespace/gateway/section.
 var listener = regexp.MustCompile(`^[^/]+/[^/]+(/[^/]+)?$`)
 
-// passwordSetting is a password in a DSN of keywords and values, or among the parameters of a URL.
-var passwordSetting = regexp.MustCompile(`(^|[\s?&;])(?i:(ssl)?password)\s*=`)
+// passwords are what a password in a DSN looks like: in a URL, whatever it needs to be escaped there and is not; among keywords and values, or the
+// parameters of a URL; and a parameter whose name nobody can read. The schema has the same.
+var passwords = regexp.MustCompile(`(?s)://.*:.*@|(^|[\s?&;])(?i:(ssl)?password)\s*=|[?&;][^=&;]*%`)
 
 func validateDatabase(d v1alpha1.ServerDatabase) error {
 	sources := 0
@@ -144,15 +144,7 @@ func validateDatabase(d v1alpha1.ServerDatabase) error {
 }
 
 // carriesPassword tells whether a DSN holds a password. Nothing of the DSN may be in a message.
-func carriesPassword(dsn string) bool {
-	u, err := url.Parse(dsn)
-	if err == nil && u.User != nil {
-		if _, set := u.User.Password(); set {
-			return true
-		}
-	}
-	return passwordSetting.MatchString(dsn)
-}
+func carriesPassword(dsn string) bool { return passwords.MatchString(dsn) }
 
 func validateTeams(teams []v1alpha1.ServerTeam) error {
 	if err := unique("spec.teams", teams, func(t v1alpha1.ServerTeam) string { return t.Name }); err != nil {

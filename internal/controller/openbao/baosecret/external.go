@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -192,6 +193,11 @@ func (e *external) sources(ctx context.Context, mg *v1alpha1.BaoSecret) (map[str
 		v, _, err := e.secrets.Read(ctx, types.NamespacedName{Namespace: mg.Namespace, Name: ref.Name}, ref.Key)
 		if err != nil {
 			return nil, err
+		}
+		if !utf8.ValidString(v[0]) {
+			// JSON would keep something else, which would differ again at each look.
+			return nil, &planError{connect.WithReason(fmt.Errorf("key %q of Secret %q is no text: OpenBao keeps text (UTF-8) alone, so store it encoded, for example in base64",
+				ref.Key, ref.Name), v1alpha1.ReasonSourceNotReady)}
 		}
 		values[i.Key] = v[0]
 	}

@@ -201,6 +201,18 @@ func TestObserve(t *testing.T) {
 			}), server: func(*kv) {},
 			want: want{o: upToDate, ready: v1alpha1.ReasonSourceNotReady},
 		},
+		"BinarySource": {
+			reason: "JSON would keep another value, which would be written again and again.",
+			mg: mine(func(s *v1alpha1.BaoSecret) {
+				s.Spec.ForProvider.Data = []v1alpha1.DataItem{{Key: "k", ValueFrom: &v1alpha1.ValueSource{SecretKeyRef: commonv1alpha1.LocalSecretKeySelector{Name: "x", Key: "y"}}}}
+			}),
+			mods: func(e *external) {
+				kube := fake.NewClientBuilder().WithObjects(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "x"}, Data: map[string][]byte{"y": {0xff, 0xfe}}}).Build()
+				e.secrets = connect.NewSecrets(kube, kube)
+			},
+			server: func(*kv) {},
+			want:   want{o: upToDate, ready: v1alpha1.ReasonSourceNotReady},
+		},
 		"BadTemplate": {
 			reason: "A template that fails is the spec's fault.",
 			mg:     mine(func(s *v1alpha1.BaoSecret) { s.Spec.ForProvider.Data = []v1alpha1.DataItem{rendered("k", "{{ .no }}")} }),
