@@ -70,3 +70,25 @@ func TestSecretProjectedReasons(t *testing.T) {
 		})
 	}
 }
+
+// TestDatabaseWithoutCredential holds that a database which is there is not said to be still to come when its credential cannot be read.
+func TestDatabaseWithoutCredential(t *testing.T) {
+	reads := said("RoleReady", "False", "CredentialNotReady", "BaoSecret is sealed.", 1)
+	for name, tc := range map[string]struct {
+		database *structpb.Struct
+		want     string
+	}{
+		"There": {observedDatabase(provisioned, reads), "STATUS_CONDITION_UNKNOWN CredentialNotReady"},
+		"New":   {observedDatabase(consumer, yes(1, "PreflightPassed", "Synced"), reads), "STATUS_CONDITION_FALSE Waiting"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := everything()
+			all["database"] = tc.database
+			for _, c := range run(t, request(xr(), all)).GetConditions() {
+				if got := c.GetStatus().String() + " " + c.GetReason(); c.GetType() == "DatabaseReady" && got != tc.want {
+					t.Errorf("DatabaseReady: got %s, want %s", got, tc.want)
+				}
+			}
+		})
+	}
+}

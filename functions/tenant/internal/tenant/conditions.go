@@ -3,6 +3,8 @@ package tenant
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
@@ -21,6 +23,7 @@ func (t *tenant) conditions(s state) []composite.Condition {
 const (
 	messageNoCredential = "The credential is stored once the PGDatabase has found that nothing stands in the way."
 	messageNoDatabase   = "Role, database and extensions are created once the credential is stored."
+	messageNotCompared  = "The database is there. Whether it is as asked for is known when its credential can be read again."
 	messageNoSecret     = "The Secret is delivered once the database and its credential are ready."
 	messageNoLogin      = "The login is verified once the Secret is delivered."
 )
@@ -54,7 +57,11 @@ func (t *tenant) databaseCondition(s state) composite.Condition {
 	who := fmt.Sprintf("PGDatabase %q", t.database.Metadata.Name)
 	c := composite.First(ct, who, t.databaseAnswers(), postgresqlv1alpha1.TypePreflightPassed, postgresqlv1alpha1.TypeRoleReady,
 		postgresqlv1alpha1.TypeDatabaseReady, postgresqlv1alpha1.TypeExtensionsReady, xpv2.TypeSynced)
-	switch xpv2.ConditionReason(c.Reason) {
+	r := xpv2.ConditionReason(c.Reason)
+	if r == postgresqlv1alpha1.ReasonCredentialNotReady && t.databaseFacts().DatabaseOID > 0 {
+		return composite.Condition{Type: ct, Status: corev1.ConditionUnknown, Reason: c.Reason, Message: messageNotCompared}
+	}
+	switch r {
 	case postgresqlv1alpha1.ReasonCredentialNotReady, postgresqlv1alpha1.ReasonPending, xpv2.ReasonCreating:
 		// Why there is no credential is told by its own condition.
 		return composite.Waiting(ct, messageNoDatabase)
