@@ -138,6 +138,8 @@ func TestTerdutServerInput(t *testing.T) {
 		"PasswordOfTenant":   {spec: `{"database": {"tenantRef": {"name": "b"}, "passwordSecretRef": {"name": "a", "key": "b"}}}`, want: "spec.database: Invalid value: passwordSecretRef belongs to dsn"},
 		"PasswordInURL":      {spec: `{"database": {"dsn": "postgres://u:secret@h/d"}}`, want: "dsn must not carry a password: use passwordSecretRef"},
 		"EmptyPasswordInURL": {spec: `{"database": {"dsn": "postgresql://u:@h/d"}}`, want: "dsn must not carry a password: use passwordSecretRef"},
+		"PasswordUnescaped":  {spec: `{"database": {"dsn": " postgres+x://u:Su#%40/per@h/d"}}`, want: "dsn must not carry a password: use passwordSecretRef"},
+		"PasswordHidden":     {spec: `{"database": {"dsn": "postgres://u@h:5432/d?a=b&passwor%64=x"}}`, want: "dsn must spell the names of its parameters without %"},
 		"PasswordInQuery":    {spec: `{"database": {"dsn": "postgres://h/d?sslmode=require&password=secret"}}`, want: "dsn must not carry a password: use passwordSecretRef"},
 		"PasswordInKeywords": {spec: `{"database": {"dsn": "host=h PASSWORD = secret"}}`, want: "dsn must not carry a password: use passwordSecretRef"},
 		"KeywordsWithout":    {spec: `{"database": {"dsn": "host=h user=nopassword dbname=d"}}`},
