@@ -186,6 +186,11 @@ func TestProvisionCounts(t *testing.T) {
 	if got, want := said(rsp, "Satisfied"), strings.Replace(said(rsp, "Provisioned"), "Provisioned", "Satisfied", 1); got != want || !strings.HasPrefix(got, "FALSE SecretImmutable") {
 		t.Errorf("Satisfied: got %q, want %q", got, want)
 	}
+	// Nor is it the ExternalSecret's name, which the contract does not have, that helps somebody.
+	taken := map[string]*structpb.Struct{"check": looked(t, foreign, verdict("Satisfied", "False", "ExternalSecretNotFound", 9))}
+	if got := said(composes(t, object(t, asking), taken), "Satisfied"); !strings.HasPrefix(got, "FALSE Conflict Secret") {
+		t.Errorf("Satisfied: got %q, want Conflict", got)
+	}
 	// What is wrong with the values is said first.
 	observed["check"] = looked(t, verdict("Satisfied", "False", "TooShort", 9))
 	if got := said(composes(t, object(t, asking), observed), "Satisfied"); got != "FALSE TooShort" {

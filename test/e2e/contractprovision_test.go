@@ -146,7 +146,7 @@ func TestProvisionTouchesNothingForeign(t *testing.T) {
 	before := secretFacts(t, ns, s.Name)
 	u := contract(t, ns, provisioned(issuer, "one"))
 	says(t, u, "Provisioned", "False Conflict")
-	says(t, u, "Satisfied", "False ExternalSecretNotFound")
+	says(t, u, "Satisfied", "False Conflict")
 	says(t, u, "KeysValid", "True RulesSatisfied")
 	checkPasses(t, 3)
 	if changes := before.changes(secretFacts(t, ns, s.Name)); len(changes) > 0 {

@@ -9,6 +9,7 @@ package answer
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +21,7 @@ import (
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 	"github.com/ryuvia/provider-terdut/functions/secretcontract/internal/provision"
+	"github.com/ryuvia/provider-terdut/internal/contract"
 	"github.com/ryuvia/provider-terdut/internal/contract/declared"
 )
 
@@ -28,6 +30,11 @@ const ResourceCheck = "check"
 
 // fields of a contract's spec that its check takes over as they are.
 var fields = []string{"secretRef", "requiredKeys", "externalSecretRef", "workloadRefs", "injection", "rotation", "policy", "checkRequest"}
+
+// undelivered are the reasons of a Secret that is not there because nothing delivers it.
+var undelivered = []string{
+	contract.ReasonSecretNotFound.String(), contract.ReasonExternalSecretNotFound.String(), contract.ReasonExternalSecretNotReady.String(),
+}
 
 // conditions that a contract takes over from its check, in this order.
 var conditions = []xpv2.ConditionType{
@@ -90,9 +97,14 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct, required
 	for _, t := range conditions {
 		a := c.Status.GetCondition(t)
 		verdict := composite.Condition{Type: string(t), Status: a.Status, Reason: string(a.Reason), Message: a.Message}
-		if t == secretsv1alpha1.TypeSatisfied && satisfied && !out.Ready {
+		switch {
+		case t != secretsv1alpha1.TypeSatisfied:
+		case satisfied && !out.Ready:
 			// The Secret is as its rules say, and not yet, or not any more, the one that is asked for.
 			verdict.Status, verdict.Reason, verdict.Message = provisioned.Status, provisioned.Reason, provisioned.Message
+		case slices.Contains(undelivered, verdict.Reason) && provisioned.Status != corev1.ConditionTrue && provisioned.Reason != v1alpha1.ReasonWaiting:
+			// Nobody named that ExternalSecret, and why there is no Secret is known.
+			verdict.Reason, verdict.Message = provisioned.Reason, provisioned.Message
 		}
 		out.Conditions = append(out.Conditions, verdict)
 	}
