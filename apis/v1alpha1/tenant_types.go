@@ -69,6 +69,7 @@ type TenantSpec struct {
 	// +kubebuilder:validation:XValidation:rule="bytes(self).size() <= 63",message="database must be at most 63 bytes"
 	// +kubebuilder:validation:XValidation:rule="!(self in ['postgres', 'template0', 'template1'])",message="database is a system database of PostgreSQL"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('\\u0000')",message="database must not contain NUL"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[\\\\x{7f}-\\\\x{9f}]')",message="database must not contain control characters that YAML cannot carry, U+007F to U+009F"
 	Database *string `json:"database,omitempty"`
 	// Owner is the name of the login role that owns the database, at most 63 bytes. Default: the database's name.
 	// +optional
@@ -78,6 +79,7 @@ type TenantSpec struct {
 	// +kubebuilder:validation:XValidation:rule="bytes(self).size() <= 63",message="owner must be at most 63 bytes"
 	// +kubebuilder:validation:XValidation:rule="!self.startsWith('pg_') && !(self in ['public', 'none', 'postgres'])",message="owner is reserved by PostgreSQL"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('\\u0000')",message="owner must not contain NUL"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[\\\\x{7f}-\\\\x{9f}]')",message="owner must not contain control characters that YAML cannot carry, U+007F to U+009F"
 	Owner *string `json:"owner,omitempty"`
 	// Extensions to install. The list is append-only.
 	// +optional

@@ -184,6 +184,7 @@ func TestBadInput(t *testing.T) {
 		"Tenant/StoreKind":               {kind: "Tenant", set: setting{"spec.secretStoreRef", obj{"kind": "Vault", "name": "x"}}, says: []string{"spec.secretStoreRef.kind", "SecretStore"}},
 		"Tenant/Policy":                  {kind: "Tenant", set: setting{"spec.deletionPolicy", "keep"}, says: []string{"spec.deletionPolicy", "Retain", "Delete"}},
 		"Tenant/SecretName":              {kind: "Tenant", set: setting{"spec.secretName", "No_Name"}, says: []string{"spec.secretName", "match"}},
+		"Tenant/Control":                 {kind: "Tenant", set: setting{"spec.database", "a\u007fb"}, says: []string{"spec.database", "YAML cannot carry"}},
 		"Tenant/SecretNameOfDots":        {kind: "Tenant", set: setting{"spec.secretName", "a..b"}, says: []string{"spec.secretName", "match"}},
 		"Tenant/65Extensions":            {kind: "Tenant", set: setting{"spec.extensions", many(65, extension)}, says: []string{"spec.extensions", "64"}},
 		"PostgreSQL/Valid":               {kind: "PostgreSQL"},
