@@ -14,9 +14,9 @@ type ServerDatabase struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="!self.matches('(?s)://.*:.*@')",message="dsn must not carry a password: use passwordSecretRef"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('(^|[\\\\s?&;])(?i:(ssl)?password)\\\\s*=')",message="dsn must not carry a password: use passwordSecretRef"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('[?&;][^=&;]*%')",message="dsn must spell the names of its parameters without %"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(?s)://.*:.*@')",message="dsn must not carry a password: use passwordSecretRef",reason=FieldValueForbidden
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(^|[\\\\s?&;])(?i:(ssl)?password)\\\\s*=')",message="dsn must not carry a password: use passwordSecretRef",reason=FieldValueForbidden
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[?&;][^=&;]*%')",message="dsn must spell the names of its parameters without %",reason=FieldValueForbidden
 	DSN *string `json:"dsn,omitempty"`
 	// PasswordSecretRef selects the password that goes with dsn, in a Secret of this namespace.
 	// +optional

@@ -74,6 +74,10 @@ func TestDatabaseCredential(t *testing.T) {
 			reason: "Its controller made no revision of a change that was taken back, and this pass makes one.", notReady: true,
 			spec: with("spec.image.tag", "v2"), deployment: []mod{annotated(record, "2/s1/50")}, record: "2/s1/100;s1/50", want: changed,
 		},
+		"TemplateOnceMoreAfterChange": {
+			reason: "What the change that was taken back was asked for with, no replica was started with.", notReady: true,
+			spec: with("spec.image.tag", "v2"), deployment: []mod{annotated(record, "2/s1/100;s1/50")}, record: "2/s1/100;s1/50", want: waits,
+		},
 		"TakenBack": {
 			reason:     "The template was changed and changed back before its controller looked: no replica was started.",
 			deployment: []mod{annotated(record, "2/s1/100")}, record: "1/s1/100", want: waits,

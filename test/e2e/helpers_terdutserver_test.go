@@ -181,3 +181,20 @@ func age(o client.Object) string {
 	}
 	return "never"
 }
+
+// serverWith is a TerdutServer with what a spec says, and without teams otherwise.
+func serverWith(ns string, spec map[string]any) *unstructured.Unstructured {
+	all := map[string]any{
+		"image":          map[string]any{"repository": "ghcr.io/ryuvia/terdut-server", "tag": "v0.33.0"},
+		"admin":          map[string]any{"username": "admin", "email": "admin@example.org"},
+		"deletionPolicy": "Delete",
+	}
+	for k, v := range spec {
+		all[k] = v
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": all}}
+	u.SetGroupVersionKind(terdutv1alpha1.TerdutServerGroupVersionKind)
+	u.SetNamespace(ns)
+	u.SetName("terdut")
+	return u
+}

@@ -2,11 +2,9 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,11 +53,6 @@ func neighbour(t *testing.T, module string, file ...string) {
 		is := &extv1.CustomResourceDefinition{}
 		if err := p.Client.Get(ctx, types.NamespacedName{Name: crd.GetName()}, is); err != nil {
 			return err
-		}
-		if !slices.ContainsFunc(is.Status.Conditions, func(c extv1.CustomResourceDefinitionCondition) bool {
-			return c.Type == extv1.Established && c.Status == extv1.ConditionTrue
-		}) {
-			return errors.New("it is not established")
 		}
 		l := &unstructured.UnstructuredList{}
 		l.SetGroupVersionKind(schema.GroupVersionKind{Group: is.Spec.Group, Version: is.Spec.Versions[0].Name, Kind: is.Spec.Names.ListKind})
@@ -199,23 +192,6 @@ func TestHTTPRoute(t *testing.T) {
 	if diff := cmp.Diff([]string{"oncall.example.org"}, hosts); diff != "" {
 		t.Errorf("hostnames: -want, +got:\n%s", diff)
 	}
-}
-
-// serverWith is a TerdutServer without teams.
-func serverWith(ns string, spec map[string]any) *unstructured.Unstructured {
-	all := map[string]any{
-		"image":          map[string]any{"repository": "ghcr.io/ryuvia/terdut-server", "tag": "v0.33.0"},
-		"admin":          map[string]any{"username": "admin", "email": "admin@example.org"},
-		"deletionPolicy": "Delete",
-	}
-	for k, v := range spec {
-		all[k] = v
-	}
-	u := &unstructured.Unstructured{Object: map[string]any{"spec": all}}
-	u.SetGroupVersionKind(terdutv1alpha1.TerdutServerGroupVersionKind)
-	u.SetNamespace(ns)
-	u.SetName("terdut")
-	return u
 }
 
 // hasDeployment waits until there is one.

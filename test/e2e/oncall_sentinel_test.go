@@ -117,10 +117,8 @@ func TestNoOnCallSecretLeaks(t *testing.T) {
 // relayedServer has one team with one of everything, and forgets when it ends: it has no database, whose hashes of keys would be the server's
 // own matter.
 func relayedServer(ns, composition string) *unstructured.Unstructured {
-	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+	return serverWith(ns, map[string]any{
 		"crossplane": map[string]any{"compositionRef": map[string]any{"name": composition}},
-		"image":      map[string]any{"repository": "ghcr.io/ryuvia/terdut-server", "tag": "v0.33.0"},
-		"admin":      map[string]any{"username": "admin", "email": "admin@example.org"},
 		"database":   map[string]any{"dsn": "postgres://nobody@127.0.0.1/none"},
 		"env":        []any{map[string]any{"name": "TERDUT_DATABASE_DSN", "value": ""}},
 		"teams": []any{map[string]any{
@@ -129,12 +127,7 @@ func relayedServer(ns, composition string) *unstructured.Unstructured {
 			"deadmanSwitches": []any{map[string]any{"name": "watchdog", "matcher": "alertname=Watchdog", "timeout": "15m"}},
 			"integrations":    []any{map[string]any{"name": "alertmanager", "secretName": "composed-webhook"}},
 		}},
-		"deletionPolicy": "Delete",
-	}}}
-	u.SetGroupVersionKind(terdutv1alpha1.TerdutServerGroupVersionKind)
-	u.SetNamespace(ns)
-	u.SetName("terdut")
-	return u
+	})
 }
 
 // rotateComposed rotates the keys of the Bootstrap and the Team that a TerdutServer is composed of. The function has no opinion on it.

@@ -4,21 +4,15 @@
 package grants
 
 import (
-	"context"
-	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	ctrl "sigs.k8s.io/controller-runtime"
-
 	"github.com/ryuvia/provider-terdut/cluster/local"
 	"github.com/ryuvia/provider-terdut/cluster/local/product"
+	"github.com/ryuvia/provider-terdut/test/onplane"
 )
 
 const (
@@ -51,47 +45,25 @@ var (
 	certificates string
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	os.Exit(onplane.Tests{Name: "grants", Options: options, Started: func(started *product.Product) { p = started }}.Run(m))
+}
 
-func run(m *testing.M) int {
-	flag.Parse()
-	ctrl.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	dir, err := os.MkdirTemp("", "terdut-grants-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot create state folder:", err)
-		return 1
-	}
+func options(dir string) (product.Options, error) {
 	plane, policy := filepath.Join(dir, "plane"), filepath.Join(dir, "audit.yaml")
 	certificates = filepath.Join(plane, "packages", "tls", "ryuvia-provider-terdut-tls-server")
 	auditLog = filepath.Join(dir, "audit.log")
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
-		fmt.Fprintln(os.Stderr, "cannot write audit policy:", err)
-		return 1
+		return product.Options{}, fmt.Errorf("cannot write audit policy: %w", err)
 	}
-	p, err = product.Start(ctx, product.Options{
+	return product.Options{
 		Plane: local.Options{
-			Dir: plane, Keep: true, Progress: os.Stderr,
+			Dir:           plane,
 			APIServerArgs: []string{"--audit-policy-file=" + policy, "--audit-log-path=" + auditLog, "--audit-log-mode=blocking"},
 		},
 		ProviderArgs: []string{
 			"--poll-interval=2s", "--secret-authorization=grants", "--contract-metrics", "--leader-election",
 			"--metrics-secure", "--metrics-cert-dir=" + certificates,
 		},
-	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot start the product:", err)
-		return 1
-	}
-	defer p.Stop()
-	// From here on an interrupt ends the tests at once, and every process of the plane with them.
-	stop()
-	code := m.Run()
-	if code == 0 {
-		_ = os.RemoveAll(dir)
-	} else {
-		fmt.Fprintln(os.Stderr, "logs are in", p.Plane.Logs)
-	}
-	return code
+	}, nil
 }

@@ -7,20 +7,15 @@ package packages
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/go-logr/logr"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/ryuvia/provider-terdut/cluster/local"
 	"github.com/ryuvia/provider-terdut/cluster/local/postgres"
 	"github.com/ryuvia/provider-terdut/cluster/local/product"
+	"github.com/ryuvia/provider-terdut/test/onplane"
 )
 
 // patience is how long anything may take on a machine that does other things too.
@@ -32,47 +27,27 @@ var (
 	then, now product.Source
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	flag.Parse()
-	ctrl.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
+func TestMain(m *testing.M) {
 	var err error
-	then, now, err = sources(ctx)
-	if errors.Is(err, errNoHistory) {
+	then, now, err = sources(context.Background())
+	switch {
+	case errors.Is(err, errNoHistory):
 		// Nothing is left to compare with, and nothing here is wrong.
 		fmt.Fprintln(os.Stderr, "NOTHING WAS TESTED:", err)
-		return 0
-	}
-	if err != nil {
+		os.Exit(0)
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "cannot get the packages:", err)
-		return 1
+		os.Exit(1)
 	}
-	dir, err := os.MkdirTemp("", "terdut-packages-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot create state folder:", err)
-		return 1
-	}
-	p, err = product.Start(ctx, product.Options{
-		Source: &then,
-		Plane:  local.Options{Dir: dir, Keep: true, Progress: os.Stderr, Postgres: postgres.Options{TLS: true}},
-		// Both providers know these flags.
-		ProviderArgs: []string{"--poll-interval=2s", "--verify-interval=10s"},
-	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot start the product:", err)
-		return 1
-	}
-	defer p.Stop()
-	// From here on an interrupt ends the tests at once, and every process of the plane with them.
-	stop()
-	code := m.Run()
-	if code == 0 {
-		_ = os.RemoveAll(dir)
-	} else {
-		fmt.Fprintln(os.Stderr, "logs are in", p.Plane.Logs)
-	}
-	return code
+	os.Exit(onplane.Tests{
+		Name: "packages", Started: func(started *product.Product) { p = started },
+		Options: func(string) (product.Options, error) {
+			return product.Options{
+				Source: &then,
+				Plane:  local.Options{Postgres: postgres.Options{TLS: true}},
+				// Both providers know these flags.
+				ProviderArgs: []string{"--poll-interval=2s", "--verify-interval=10s"},
+			}, nil
+		},
+	}.Run(m))
 }

@@ -28,12 +28,12 @@ func (c *Composition) AskAgain(xr *structpb.Struct, observed map[string]*structp
 	case c.Ready:
 		return Late
 	}
-	last := timeOf(Pick(xr, "metadata"), "creationTimestamp")
-	for _, v := range xr.GetFields()["status"].GetStructValue().GetFields()["conditions"].GetListValue().GetValues() {
-		last = later(last, timeOf(v.GetStructValue(), "lastTransitionTime"))
+	last := CreatedAt(xr)
+	for _, c := range conditionsOf(xr).Conditions {
+		last = later(last, c.LastTransitionTime.Time)
 	}
 	for _, o := range observed {
-		last = later(last, timeOf(o.GetFields()["metadata"].GetStructValue(), "creationTimestamp"))
+		last = later(last, CreatedAt(o))
 	}
 	if last.IsZero() {
 		return Soon // Nobody can tell.
@@ -48,9 +48,14 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// timeOf a field, the zero time when there is none.
-func timeOf(s *structpb.Struct, field string) time.Time {
-	t, err := time.Parse(time.RFC3339, s.GetFields()[field].GetStringValue())
+// CreatedAt is when an object was made, the zero time when it does not say.
+func CreatedAt(o *structpb.Struct) time.Time {
+	return Time(o.GetFields()["metadata"].GetStructValue().GetFields()["creationTimestamp"].GetStringValue())
+}
+
+// Time that is written in an object, the zero time when there is none.
+func Time(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return time.Time{}
 	}

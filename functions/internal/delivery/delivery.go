@@ -163,8 +163,7 @@ func (d Delivery) deliveredSince(written time.Time) bool {
 	if d.Observed == nil || d.Created != "" || d.Observed.Spec.Version() != d.Version {
 		return false
 	}
-	read, err := time.Parse(time.RFC3339, d.Observed.Status.RefreshTime)
-	return err == nil && !read.Before(written)
+	return !composite.Time(d.Observed.Status.RefreshTime).Before(written)
 }
 
 // Same compares what we own of two ExternalSecrets.

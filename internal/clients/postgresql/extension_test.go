@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 )
 
 // TestH14ExtensionSchema: extensions are in the schema that was asked for, and what is there is looked at.
@@ -94,6 +95,13 @@ func TestHostileTenant(t *testing.T) {
 		if r[0].Err != nil {
 			t.Errorf("as superuser: %v", r[0].Err)
 		}
+		must(t, "look", i.with(ctx, tenant, c.Database, func(s *session) error {
+			theirs, err := rows(ctx, s, OpRead, "settings", "SELECT name FROM pg_settings WHERE source IN ('database', 'user', 'database user')", nil, pgx.RowTo[string])
+			if len(theirs) > 0 {
+				t.Errorf("the owner decides about %q in our sessions", theirs)
+			}
+			return err
+		}))
 		must(t, "remove", remove(ctx, i, c))
 	})
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/protobuf/types/known/structpb"
-
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
 )
 
@@ -60,13 +58,13 @@ func newBudget(in Input, observed map[string]*object) budget {
 		at     time.Time
 		events float64
 	}
-	costs := []cost{{at: createdAt(in.Composite), events: costComposite}}
+	costs := []cost{{at: composite.CreatedAt(in.Composite), events: costComposite}}
 	for _, t := range in.Required[requiredTenant] {
-		costs = append(costs, cost{at: createdAt(t), events: costTenant})
+		costs = append(costs, cost{at: composite.CreatedAt(t), events: costTenant})
 	}
 	batches := map[time.Time]bool{}
 	for name, o := range observed {
-		at := created(o.Metadata.CreationTimestamp)
+		at := composite.Time(o.Metadata.CreationTimestamp)
 		costs = append(costs, cost{at: at, events: costOf(name)})
 		if isChild(name) && !batches[at] {
 			batches[at] = true
@@ -92,20 +90,6 @@ func newBudget(in Input, observed map[string]*object) budget {
 	}
 	until(in.Now)
 	return budget(left - reserve)
-}
-
-// createdAt is when an object was made.
-func createdAt(o *structpb.Struct) time.Time {
-	return created(o.GetFields()["metadata"].GetStructValue().GetFields()["creationTimestamp"].GetStringValue())
-}
-
-// created is a time of creation. One that is not known is long ago.
-func created(timestamp string) time.Time {
-	t, err := time.Parse(time.RFC3339, timestamp)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
 }
 
 // bears tells whether resources may be composed now that are not there.

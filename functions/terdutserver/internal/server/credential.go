@@ -172,18 +172,20 @@ func (s *server) record(deployment *structpb.Struct) {
 func (s *server) recorded(o *object, desired *structpb.Struct) startedWith {
 	is, now := revisionOf(o), s.credential.version
 	w, said := startedWithOf(o)
+	if said && w.revision > is {
+		if !deploymentSeen(o) {
+			// The Deployment's controller has not got to the last change.
+			return w
+		}
+		// It has, and made no revision: the template was again what it was, and so are its replicas.
+		w = startedWith{revision: max(is, 1), version: cmp.Or(w.before, w.version)}
+	}
 	another := !within(template(desired), template(o.manifest))
 	switch {
-	case said && w.revision > is && !deploymentSeen(o):
-		// The Deployment's controller has not got to the last change.
-		return w
 	case said && another:
 		return w.next(is+1, now, deploymentRolledOut(o))
 	case another:
 		return startedWith{revision: is + 1, version: now}
-	case said && w.revision > is:
-		// It has, and made no revision: the template is again what it was, and so are its replicas.
-		return startedWith{revision: max(is, 1), version: cmp.Or(w.before, w.version)}
 	case !said || w.revision < is && now != "":
 		return startedWith{revision: max(is, 1), version: now}
 	}
