@@ -107,7 +107,7 @@ type ServerNotify struct {
 	// NtfyURL of the ntfy server.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^https?://[^/?#@]+(/[^?#]*)?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#@]+(/[^?#]*)?$')",message="must be an http or https URL without credentials, query and fragment",reason=FieldValueForbidden
 	NtfyURL *string `json:"ntfyURL,omitempty"`
 	// FallbackTopic that is told when nobody could be paged.
 	// +optional
@@ -132,7 +132,7 @@ type ServerOIDC struct {
 	// Issuer is the provider's URL.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^https?://[^?#@]+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^?#@]+$')",message="must be an http or https URL without credentials, query and fragment",reason=FieldValueForbidden
 	Issuer *string `json:"issuer,omitempty"`
 	// ClientID of the server at the provider.
 	// +optional

@@ -12,7 +12,7 @@ import (
 type BootstrapParameters struct {
 	// Endpoint of the server, http or https, with or without a path. Credentials go nowhere else, so it cannot be changed.
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^https?://[^/?#@]+(/[^?#]*)?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#@]+(/[^?#]*)?$')",message="must be an http or https URL without credentials, query and fragment",reason=FieldValueForbidden
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpoint is immutable: the account is of one server"
 	Endpoint string `json:"endpoint"`
 	// CABundle is a PEM bundle of CA certificates that the server is verified with. Default: the system's.

@@ -86,7 +86,7 @@ type ProviderConfigSpec struct {
 	// Endpoint of the server, http or https, with or without a path.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^https?://[^/?#@]+(/[^?#]*)?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#@]+(/[^?#]*)?$')",message="must be an http or https URL without credentials, query and fragment",reason=FieldValueForbidden
 	Endpoint *string `json:"endpoint,omitempty"`
 	// SecretRef selects an instance-scoped key of the server, in a Secret of this namespace.
 	// +optional
@@ -106,7 +106,7 @@ type ProviderConfigSpec struct {
 type ClusterProviderConfigSpec struct {
 	// Endpoint of the server, http or https, with or without a path.
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^https?://[^/?#@]+(/[^?#]*)?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#@]+(/[^?#]*)?$')",message="must be an http or https URL without credentials, query and fragment",reason=FieldValueForbidden
 	Endpoint string `json:"endpoint"`
 	// SecretRef selects an instance-scoped key of the server.
 	SecretRef commonv1alpha1.SecretKeySelector `json:"secretRef"`

@@ -22,12 +22,12 @@ type Adoption struct {
 type ServerSpec struct {
 	// Address that the provider connects to, for example https://openbao.openbao.svc:8200.
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^https?://[^/?#@]+(/[^?#]*)?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#@]+(/[^?#]*)?$')",message="must be an http or https URL without credentials, query and fragment",reason=FieldValueForbidden
 	Address string `json:"address"`
 	// ExternalAddress is what consumers are told. Default: address.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^https?://[^/?#@]+(/[^?#]*)?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#@]+(/[^?#]*)?$')",message="must be an http or https URL without credentials, query and fragment",reason=FieldValueForbidden
 	ExternalAddress *string `json:"externalAddress,omitempty"`
 	// Namespace of OpenBao that logins and all calls go to.
 	// +optional
