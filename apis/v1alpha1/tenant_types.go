@@ -28,6 +28,31 @@ type SecretStoreReference struct {
 	Name string `json:"name"`
 }
 
+// KubernetesAccess reads the record as a ServiceAccount, with a role that may read nothing else.
+type KubernetesAccess struct {
+	// ServiceAccountName is a ServiceAccount of this namespace that External Secrets logs in as. Default: one that is made for this alone.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	ServiceAccountName *string `json:"serviceAccountName,omitempty"`
+}
+
+// SharedAccess reads the record through a store that is there for many tenants.
+type SharedAccess struct{}
+
+// TenantAccess is who can read the record in OpenBao.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.kubernetes), has(self.shared)].filter(x, x).size() == 1",message="set exactly one of kubernetes and shared"
+type TenantAccess struct {
+	// Kubernetes gives this Tenant a policy, a role and a SecretStore of its own.
+	// +optional
+	Kubernetes *KubernetesAccess `json:"kubernetes,omitempty"`
+	// Shared uses the store of secretStoreRef. Who may write an ExternalSecret for that store can read what the store can.
+	// +optional
+	Shared *SharedAccess `json:"shared,omitempty"`
+}
+
 // A TenantRotation asks for a new password.
 type TenantRotation struct {
 	// Trigger is any string. Changing it gives the owner a new password, once.
@@ -57,7 +82,10 @@ type TenantSpec struct {
 	// +kubebuilder:default={name: "default"}
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="baoRef is immutable"
 	BaoRef ConfigReference `json:"baoRef,omitempty"`
-	// SecretStoreRef names the store of External Secrets that reads from the same OpenBao server.
+	// Access says who can read the record in OpenBao. Default: what the admin set in the ClusterProviderConfig that baoRef names.
+	// +optional
+	Access *TenantAccess `json:"access,omitempty"`
+	// SecretStoreRef names the store of External Secrets that shared access reads through, from the same OpenBao server.
 	// +optional
 	// +kubebuilder:default={kind: "ClusterSecretStore", name: "openbao"}
 	SecretStoreRef SecretStoreReference `json:"secretStoreRef,omitempty"`
@@ -143,6 +171,8 @@ const (
 	TypeCredentialReady = "CredentialReady"
 	// TypeDatabaseReady is true when role, database and extensions are as asked for.
 	TypeDatabaseReady = "DatabaseReady"
+	// TypeAccessReady is true when what the record is read with is set up as asked for. It speaks of the server only where access is not shared.
+	TypeAccessReady = "AccessReady"
 	// TypeSecretProjected is true when External Secrets delivered the Secret.
 	TypeSecretProjected = "SecretProjected"
 	// TypeLoginVerified is true when the credentials in the Secret logged in.

@@ -103,6 +103,20 @@ type BaoSecretParameters struct {
 	Rotation *Rotation `json:"rotation,omitempty"`
 }
 
+// AccessObservation is what somebody needs to set up a store that reads a record.
+type AccessObservation struct {
+	Access `json:",inline"`
+
+	// Server is the address that consumers are told.
+	Server string `json:"server"`
+	// Namespace of OpenBao that the record is in.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// CABundle is the PEM bundle of CA certificates that the server is verified with.
+	// +optional
+	CABundle string `json:"caBundle,omitempty"`
+}
+
 // BaoSecretObservation is the observed state of a record.
 type BaoSecretObservation struct {
 	// Version is the current version.
@@ -136,6 +150,9 @@ type BaoSecretObservation struct {
 	// DeletionPolicy in force.
 	// +optional
 	DeletionPolicy commonv1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
+	// Access is how the record may be read, when the provider config says.
+	// +optional
+	Access *AccessObservation `json:"access,omitempty"`
 }
 
 // RecordVersion tells what a record holds from all that it held before, as <seconds since 1970>/<version>: when its current version was written,

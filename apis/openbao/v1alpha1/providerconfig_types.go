@@ -57,6 +57,57 @@ type ServerSpec struct {
 	// +listMapKey=from
 	// +kubebuilder:validation:MaxItems=16
 	ControlPlanes []commonv1alpha1.ControlPlaneAdoption `json:"controlPlanes,omitempty"`
+	// Access says how the records of Tenants are read. Unset, all are read through one shared store.
+	// +optional
+	Access *Access `json:"access,omitempty"`
+}
+
+// An AccessMethod is how External Secrets gets at a record.
+//
+// +kubebuilder:validation:Enum=Shared;Kubernetes
+type AccessMethod string
+
+const (
+	// AccessShared is a store that reads the records of all tenants.
+	AccessShared AccessMethod = "Shared"
+	// AccessKubernetes is a store for each tenant that logs in as a ServiceAccount of the tenant's namespace, with a role that may read that
+	// tenant's record alone.
+	AccessKubernetes AccessMethod = "Kubernetes"
+)
+
+// Access says how the records of Tenants are read.
+type Access struct {
+	// Default is the method for Tenants that name none.
+	// +optional
+	// +kubebuilder:default=Kubernetes
+	Default AccessMethod `json:"default,omitempty"`
+	// Kubernetes says where the roles of Tenants are made.
+	// +optional
+	// +kubebuilder:default={}
+	Kubernetes KubernetesRoles `json:"kubernetes,omitempty"`
+}
+
+// KubernetesRoles says where the roles of Tenants are made: in a Kubernetes auth method that an admin has set up.
+type KubernetesRoles struct {
+	// AuthPath is where the Kubernetes auth method is mounted.
+	// +optional
+	// +kubebuilder:default=kubernetes
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.split('/').all(s, s != '' && s != '.' && s != '..')",message="authPath must not have empty, . or .. segments, nor a leading or trailing slash"
+	AuthPath string `json:"authPath,omitempty"`
+	// Audience of the ServiceAccount tokens that log in, and that the roles are bound to.
+	// +optional
+	// +kubebuilder:default=openbao
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Audience string `json:"audience,omitempty"`
+	// TokenTTLSeconds is how long what logs in may read, in seconds.
+	// +optional
+	// +kubebuilder:default=600
+	// +kubebuilder:validation:Minimum=60
+	// +kubebuilder:validation:Maximum=86400
+	TokenTTLSeconds int64 `json:"tokenTTLSeconds,omitempty"`
 }
 
 // LocalTokenAuth authenticates with a token from a Secret of the config's namespace.
