@@ -6,7 +6,10 @@ package apis
 
 //go:generate sh -c "rm -rf ../package/crds ../package/configuration/definitions ../docs/reference ../_output/composites"
 //go:generate sh -c "rm -rf ../package/configuration-claims/definitions ../package/configuration-claims/compositions"
-//go:generate sh -c "find . -name 'zz_generated.*' -delete"
+//go:generate sh -c "find . -name 'zz_*' -delete"
+
+// Go types of the kinds that come from a Terraform provider. upjet calls goimports by name.
+//go:generate sh -c "PATH=\"$(dirname \"$(go tool -modfile=../cluster/tools/generate/go.mod -n goimports)\"):$PATH\" go run ./internal/upjetgen --output=openbao/access --hack=../hack"
 
 // Deep copies of all kinds.
 //go:generate go tool -modfile=../cluster/tools/generate/go.mod controller-gen object:headerFile=../hack/boilerplate.go.txt paths=./...

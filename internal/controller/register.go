@@ -8,6 +8,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	oncallv1alpha1 "github.com/ryuvia/provider-terdut/apis/oncall/v1alpha1"
+	accessv1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/access/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
@@ -20,6 +21,7 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/controller/oncall/integration"
 	"github.com/ryuvia/provider-terdut/internal/controller/oncall/team"
 	"github.com/ryuvia/provider-terdut/internal/controller/openbao"
+	"github.com/ryuvia/provider-terdut/internal/controller/openbao/access"
 	"github.com/ryuvia/provider-terdut/internal/controller/openbao/baosecret"
 	"github.com/ryuvia/provider-terdut/internal/controller/postgresql"
 	"github.com/ryuvia/provider-terdut/internal/controller/postgresql/pgdatabase"
@@ -27,15 +29,16 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
-// Setup starts all controllers. A BaoSecret waits for the PGDatabases that use it and a PGDatabase for its BaoSecret, so all of both groups
-// start together, when all their kinds are served. So do those of the oncall group, which look at each other too.
+// Setup starts all controllers. A BaoSecret waits for the PGDatabases that use it and a PGDatabase for its BaoSecret, and what gives access to
+// records waits for BaoSecrets, so all of these groups start together, when all their kinds are served. So do those of the oncall group, which look at each other too.
 func Setup(mgr ctrl.Manager, o setup.Options) error {
 	stores := group{
 		kinds: kinds(),
-		index: []func(ctrl.Manager) error{index.PGDatabases, index.BaoSecrets},
+		index: []func(ctrl.Manager) error{index.PGDatabases, index.BaoSecrets, index.Access},
 		setup: []func(ctrl.Manager, setup.Options) error{
 			openbao.SetupConfigs,
 			baosecret.Setup,
+			access.Setup,
 			postgresql.SetupConfigs,
 			pgdatabase.Setup,
 		},
@@ -110,6 +113,9 @@ func checkKinds() []schema.GroupVersionKind {
 
 func kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
+		accessv1alpha1.Policy_GroupVersionKind,
+		accessv1alpha1.KubernetesAuthRole_GroupVersionKind,
+		accessv1alpha1.AppRole_GroupVersionKind,
 		openbaov1alpha1.BaoSecretGroupVersionKind,
 		openbaov1alpha1.SchemeGroupVersion.WithKind(connect.KindProviderConfig),
 		openbaov1alpha1.SchemeGroupVersion.WithKind(connect.KindClusterProviderConfig),

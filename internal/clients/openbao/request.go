@@ -24,6 +24,12 @@ const (
 	opReadMetadata   = "read metadata"
 	opWriteMetadata  = "write metadata"
 	opDeleteMetadata = "delete metadata"
+	opReadPolicy     = "read policy"
+	opWritePolicy    = "write policy"
+	opDeletePolicy   = "delete policy"
+	opReadRole       = "read role"
+	opWriteRole      = "write role"
+	opDeleteRole     = "delete role"
 )
 
 // errTooLarge is what reading an answer beyond maxResponse ends with.

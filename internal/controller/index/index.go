@@ -8,6 +8,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	accessv1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/access/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	secretsv1alpha1 "github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
@@ -53,6 +54,16 @@ func BaoSecrets(mgr ctrl.Manager) error {
 		connect.IndexConfig: connect.ConfigKeyOf,
 		BaoSecretBySecret:   sourcesOf,
 	})
+}
+
+// Access adds the indexes of what gives access to records. It is called once, before the cache starts to hold any.
+func Access(mgr ctrl.Manager) error {
+	for _, o := range []client.Object{&accessv1alpha1.Policy{}, &accessv1alpha1.KubernetesAuthRole{}, &accessv1alpha1.AppRole{}} {
+		if err := add(mgr, o, map[string]client.IndexerFunc{connect.IndexConfig: connect.ConfigKeyOf}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SecretChecks adds the indexes of SecretChecks. It is called once, before the cache starts to hold any.

@@ -12,6 +12,7 @@ import (
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
+	accessv1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/access/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/clients/openbao"
 	"github.com/ryuvia/provider-terdut/internal/connect"
@@ -33,11 +34,15 @@ func SetupConfigs(mgr ctrl.Manager, o setup.Options) error {
 func ConfigKinds(o setup.Options) []setup.ProviderConfigKind {
 	p := &prober{bao: o.OpenBao}
 	base := setup.ProviderConfigKind{
-		Users:     []resource.ManagedList{&v1alpha1.BaoSecretList{}},
-		UserKinds: []resource.ModernManaged{&v1alpha1.BaoSecret{}},
-		Secrets:   secretsOf,
-		Probe:     p.probe,
-		Forget:    o.OpenBao.Forget,
+		Users: []resource.ManagedList{
+			&v1alpha1.BaoSecretList{}, &accessv1alpha1.PolicyList{}, &accessv1alpha1.KubernetesAuthRoleList{}, &accessv1alpha1.AppRoleList{},
+		},
+		UserKinds: []resource.ModernManaged{
+			&v1alpha1.BaoSecret{}, &accessv1alpha1.Policy{}, &accessv1alpha1.KubernetesAuthRole{}, &accessv1alpha1.AppRole{},
+		},
+		Secrets: secretsOf,
+		Probe:   p.probe,
+		Forget:  o.OpenBao.Forget,
 	}
 
 	namespaced := base

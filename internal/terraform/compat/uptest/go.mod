@@ -1,0 +1,3 @@
+module github.com/upbound/uptest
+
+go 1.26.0
