@@ -62,28 +62,19 @@ func Setup(mgr ctrl.Manager, o setup.Options) error {
 
 // start the controller of a kind.
 func start[T Object](mgr ctrl.Manager, o setup.Options, p *upjetconfig.Provider, object T, list xpresource.ManagedList) error {
-	r, ok := p.Resources[object.GetTerraformResourceType()]
-	if !ok {
+	r := p.Resources[object.GetTerraformResourceType()]
+	if r == nil {
 		return fmt.Errorf("cannot find the configuration of resource %q", object.GetTerraformResourceType())
 	}
 	gvk := accessv1alpha1.CRDGroupVersion.WithKind(r.Kind)
 	kube := mgr.GetClient()
+	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(managed.ControllerName(gvk.GroupKind().String())))
 	newList := func() xpresource.ManagedList { return list.DeepCopyObject().(xpresource.ManagedList) } //nolint:forcetypeassert // A copy has the type of what it is of.
 	k := setup.Kind[T]{
-		GVK:    gvk,
-		Object: object,
-		List:   list,
-		Connector: &connector[T]{
-			bao:          o.OpenBao,
-			kube:         kube,
-			owners:       owner.NewResolver(mgr.GetAPIReader()),
-			controlPlane: o.ControlPlane,
-			recorder:     event.NewAPIRecorder(mgr.GetEventRecorderFor(managed.ControllerName(gvk.GroupKind().String()))),
-			resource:     r,
-			kind:         gvk.Kind,
-			policies:     o.Features.Enabled(feature.EnableBetaManagementPolicies),
-			log:          o.Logger,
-		},
+		GVK:       gvk,
+		Object:    object,
+		List:      list,
+		Connector: NewConnector[T](o, r, kube, mgr.GetAPIReader(), recorder),
 	}
 	return setup.Managed(mgr, o, k,
 		setup.WatchConfigs(kube, newList, map[string]client.Object{
@@ -125,6 +116,26 @@ type connector[T Object] struct {
 	kind         string
 	policies     bool
 	log          logging.Logger
+}
+
+// NewConnector returns what connects objects of a kind to what they stand for. Owners are read live, because a cache may not know yet that
+// one is gone.
+func NewConnector[T Object](o setup.Options, r *upjetconfig.Resource, kube client.Client, live client.Reader, e event.Recorder) managed.TypedExternalConnector[T] {
+	log := o.Logger
+	if log == nil {
+		log = logging.NewNopLogger()
+	}
+	return &connector[T]{
+		bao:          o.OpenBao,
+		kube:         kube,
+		owners:       owner.NewResolver(live),
+		controlPlane: o.ControlPlane,
+		recorder:     e,
+		resource:     r,
+		kind:         r.Kind,
+		policies:     o.Features == nil || o.Features.Enabled(feature.EnableBetaManagementPolicies),
+		log:          log,
+	}
 }
 
 func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
