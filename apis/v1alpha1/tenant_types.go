@@ -190,6 +190,12 @@ const (
 	// ReasonSyncFailed : External Secrets does not deliver the Secret now. It does not say why in a condition, and tries again: its store may
 	// not be ready, its server not answer, or its role not be allowed to read the record.
 	ReasonSyncFailed = "SyncFailed"
+	// ReasonAccessNotConfigured : the ClusterProviderConfig does not say where roles of Tenants are made.
+	ReasonAccessNotConfigured = "AccessNotConfigured"
+	// ReasonPathNotExact : no policy can name the record without meaning others too.
+	ReasonPathNotExact = "PathNotExact"
+	// ReasonStoreNotReady : External Secrets says that the Tenant's own store cannot be used now.
+	ReasonStoreNotReady = "StoreNotReady"
 	// ReasonSecretImmutable : the Secret is marked immutable, so that nobody can deliver new values in it.
 	ReasonSecretImmutable = "SecretImmutable"
 )

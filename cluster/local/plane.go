@@ -141,6 +141,9 @@ func (p *Plane) start(ctx context.Context, o Options) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	if err := p.enableKubernetesAuth(ctx); err != nil {
+		return err
+	}
 	return p.createSecretStore(ctx)
 }
 

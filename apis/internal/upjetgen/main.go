@@ -92,4 +92,3 @@ func keeps(file string) bool {
 	}
 	return false
 }
-

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -60,6 +62,11 @@ func (p *Product) configure(ctx context.Context) error {
 	bao := &openbaov1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
 	bao.Spec.Address = p.Plane.OpenBao.Address
 	bao.Spec.Mount = openbao.Mount
+	// Tenants that want it read their records with roles of their own; the others share a store.
+	bao.Spec.Access = &openbaov1alpha1.Access{
+		Default:    openbaov1alpha1.AccessShared,
+		Kubernetes: openbaov1alpha1.KubernetesRoles{AuthPath: local.KubernetesAuth},
+	}
 	bao.Spec.Auth.Token = &openbaov1alpha1.TokenAuth{SecretRef: commonv1alpha1.SecretKeySelector{
 		LocalSecretKeySelector: commonv1alpha1.LocalSecretKeySelector{Name: openbaoSecret, Key: tokenKey}, Namespace: local.SystemNamespace,
 	}}
@@ -104,15 +111,18 @@ func (p *Product) createManagementRole(ctx context.Context, password string) err
 
 // createToken makes a token that may do what docs/install.md says, and no more.
 func (p *Product) createToken(ctx context.Context) (string, error) {
-	policy, err := os.ReadFile(filepath.Join(p.root, "package", "install", "openbao-policy.hcl"))
-	if err != nil {
-		return "", fmt.Errorf("cannot read policy: %w", err)
-	}
 	root := p.Plane.OpenBao.Root()
-	if err := root.Sys().PutPolicyWithContext(ctx, Provider, string(policy)); err != nil {
-		return "", fmt.Errorf("cannot write policy: %w", err)
+	policies := map[string]string{Provider: "openbao-policy.hcl", Provider + "-access": "openbao-access-policy.hcl"}
+	for name, file := range policies {
+		policy, err := os.ReadFile(filepath.Join(p.root, "package", "install", file))
+		if err != nil {
+			return "", fmt.Errorf("cannot read policy: %w", err)
+		}
+		if err := root.Sys().PutPolicyWithContext(ctx, name, string(policy)); err != nil {
+			return "", fmt.Errorf("cannot write policy: %w", err)
+		}
 	}
-	t, err := root.Auth().Token().CreateOrphanWithContext(ctx, &api.TokenCreateRequest{Policies: []string{Provider}, Period: "24h"})
+	t, err := root.Auth().Token().CreateOrphanWithContext(ctx, &api.TokenCreateRequest{Policies: slices.Sorted(maps.Keys(policies)), Period: "24h"})
 	if err != nil {
 		return "", fmt.Errorf("cannot create token: %w", err)
 	}

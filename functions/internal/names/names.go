@@ -57,6 +57,10 @@ func Path(namespace, name string) string {
 	return "tenants/" + namespace + "/" + name
 }
 
+// Access is the name of the policy and of the role in OpenBao with which a Tenant's record is read. A namespace holds no dot, so no two Tenants
+// have the same.
+func Access(namespace, name string) string { return "tenants." + namespace + "." + name }
+
 // ContractPath is the path of the record of a contract's Secret below the mount of the KV engine: one of the namespace's, by default with the
 // contract's name. It is not among those of Tenants, which may have the same names.
 func ContractPath(namespace, path string) string {

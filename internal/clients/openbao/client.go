@@ -63,6 +63,8 @@ type Client struct {
 	timeout time.Duration
 	onCall  func(Call)
 	now     func() time.Time
+	// caBundle that the server is verified with.
+	caBundle string
 
 	tokens tokens
 
@@ -118,8 +120,11 @@ func New(c Config) (*Client, error) {
 		timeout: c.Timeout,
 		onCall:  c.OnCall,
 		now:     time.Now,
-		tokens:  tokens{turn: make(chan struct{}, 1)},
-		mounts:  map[string]bool{},
+
+		caBundle: string(c.CABundle),
+
+		tokens: tokens{turn: make(chan struct{}, 1)},
+		mounts: map[string]bool{},
 	}
 	if cl.timeout == 0 {
 		cl.timeout = defaultTimeout
@@ -129,6 +134,9 @@ func New(c Config) (*Client, error) {
 	}
 	return cl, nil
 }
+
+// CABundle is the PEM bundle that the server's certificate is verified with, empty for the system's.
+func (c *Client) CABundle() string { return c.caBundle }
 
 // Close gives the client's token back, unless it was given to the client, and closes idle connections. It is best effort: a token that
 // cannot be revoked ends by itself. A closed client logs in again when it is used.

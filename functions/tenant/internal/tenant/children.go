@@ -19,6 +19,10 @@ const (
 	ResourceDatabase       = "database"
 	ResourceCredential     = "credential"
 	ResourceExternalSecret = "external-secret"
+	ResourcePolicy         = "policy"
+	ResourceAuthRole       = "auth-role"
+	ResourceAccount        = "service-account"
+	ResourceStore          = "secret-store"
 )
 
 // Keys of the record, and so of the Secret.
@@ -50,14 +54,20 @@ type tenant struct {
 	database       *database
 	credential     *credential
 	externalSecret *externalSecret
+	access         accessObjects
 
 	names tenantNames
+	// store that the ExternalSecret reads through.
+	store v1alpha1.SecretStoreReference
 }
 
 // Names of a tenant, outside and of its composed resources.
 type tenantNames struct {
 	database, owner, path, secret                          string
 	databaseObject, credentialObject, externalSecretObject string
+	// access is the name of the policy and the role in OpenBao.
+	access                                               string
+	policyObject, roleObject, accountObject, storeObject string
 }
 
 // newTenant reads a composite and its composed resources.
@@ -80,6 +90,9 @@ func newTenant(xr *structpb.Struct, observed map[string]*structpb.Struct, requir
 	}
 	t.externalSecret, err = composite.Observe[delivery.Spec, delivery.Status](t.subject, observed, ResourceExternalSecret, delivery.Kind)
 	if err != nil {
+		return nil, err
+	}
+	if t.access, err = observeAccess(t.subject, observed); err != nil {
 		return nil, err
 	}
 	t.names = t.resolveNames()
@@ -135,5 +148,17 @@ func (t *tenant) resolveNames() tenantNames {
 		databaseObject:       cmp.Or(n.databaseObject, composed(ResourceDatabase)),
 		credentialObject:     cmp.Or(n.credentialObject, composed(ResourceCredential)),
 		externalSecretObject: cmp.Or(n.externalSecretObject, composed(ResourceExternalSecret)),
+		access:               names.Access(t.subject.Namespace, t.subject.Name),
+		policyObject:         cmp.Or(nameOf(t.access.policy), composed(ResourcePolicy)),
+		roleObject:           cmp.Or(nameOf(t.access.role), composed(ResourceAuthRole)),
+		accountObject:        cmp.Or(nameOf(t.access.account), composed(ResourceAccount)),
+		storeObject:          cmp.Or(nameOf(t.access.store), composed(ResourceStore)),
 	}
+}
+
+func nameOf[Spec, Status any](o *composite.Object[Spec, Status]) string {
+	if o == nil {
+		return ""
+	}
+	return o.Metadata.Name
 }

@@ -52,7 +52,12 @@ func Compose(xr *structpb.Struct, observed map[string]*structpb.Struct, required
 		resources[ResourceCredential] = composite.Resource{Manifest: manifest, Ready: s.credentialReady}
 	}
 
-	if t.externalSecret != nil || t.databaseProvisioned(s) {
+	if err := t.composeAccess(&s, resources); err != nil {
+		return nil, false, err
+	}
+
+	// The first delivery is through the store that is asked for; a Secret that is there already is delivered on.
+	if t.externalSecret != nil || t.databaseProvisioned(s) && s.accessReady {
 		manifest, err := t.renderExternalSecret()
 		if err != nil {
 			return nil, false, err
@@ -80,6 +85,8 @@ type state struct {
 	databaseHolds, databaseReady     bool
 	credentialHolds, credentialReady bool
 	projectionHolds, projected       bool
+	// Of what the record is read with; accessReady also where it is a shared store, which is not looked at.
+	policyReady, roleReady, storeReady, accessReady bool
 }
 
 // preflightPassed tells whether the credential may be made: nothing stands in the way, and it is known what to write.

@@ -15,7 +15,7 @@ import (
 
 // conditions of the composite, always all of them and in the same order.
 func (t *tenant) conditions(s state) []composite.Condition {
-	return []composite.Condition{t.credentialCondition(s), t.databaseCondition(s), t.secretProjected(s), t.loginVerified(s)}
+	return []composite.Condition{t.credentialCondition(s), t.databaseCondition(s), t.accessCondition(s), t.secretProjected(s), t.loginVerified(s)}
 }
 
 // Messages of steps that were not begun. Each stays the same until its step is done: every change of a message is a write of the

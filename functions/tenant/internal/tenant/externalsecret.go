@@ -9,7 +9,7 @@ import (
 // delivery of the credential.
 func (t *tenant) delivery() delivery.Delivery {
 	d := delivery.Delivery{
-		Store: t.spec.SecretStoreRef, Config: t.spec.BaoRef.Name, Path: t.names.path, Secret: t.names.secret,
+		Store: t.store, Config: t.spec.BaoRef.Name, Path: t.names.path, Secret: t.names.secret,
 		IfTaken:  "set another secretName in a new Tenant, or remove the other owner.",
 		Observed: t.externalSecret,
 	}

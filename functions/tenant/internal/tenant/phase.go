@@ -22,6 +22,8 @@ var needPerson = []xpv2.ConditionReason{
 	openbaov1alpha1.ReasonPermissionDenied,
 	openbaov1alpha1.ReasonTemplateFailed,
 	v1alpha1.ReasonSecretImmutable,
+	v1alpha1.ReasonAccessNotConfigured,
+	v1alpha1.ReasonPathNotExact,
 }
 
 // phase is how far the tenant has come. It rests on facts that stay: a server that stops answering does not undo what was created.
@@ -34,7 +36,7 @@ func (t *tenant) phase(s state) v1alpha1.TenantPhase {
 	role := database || facts.CredentialVersion != "" || said.WasTrue(postgresqlv1alpha1.TypeRoleReady)
 
 	switch {
-	case s.databaseReady && s.credentialReady && s.projected:
+	case s.databaseReady && s.credentialReady && s.accessReady && s.projected:
 		return v1alpha1.PhaseReady
 	case t.delivery().Projection().Written:
 		return v1alpha1.PhaseCredentialProjected
@@ -70,6 +72,7 @@ func (t *tenant) problem(s state) v1alpha1.TenantPhase {
 	if c := t.secretProjected(s); c.Reason != v1alpha1.ReasonAvailable {
 		negative = append(negative, xpv2.Condition{Reason: xpv2.ConditionReason(c.Reason)})
 	}
+	negative = append(negative, xpv2.Condition{Reason: xpv2.ConditionReason(t.accessCondition(s).Reason)})
 	failed := false
 	for _, c := range negative {
 		if c.Reason == v1alpha1.ReasonConflict {

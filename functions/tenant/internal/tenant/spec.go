@@ -89,6 +89,16 @@ func validate(spec v1alpha1.TenantSpec) error {
 	if k := spec.SecretStoreRef.Kind; k != "ClusterSecretStore" && k != "SecretStore" {
 		return errors.New("spec.secretStoreRef.kind: must be ClusterSecretStore or SecretStore")
 	}
+	if a := spec.Access; a != nil {
+		if (a.Kubernetes == nil) == (a.Shared == nil) {
+			return errors.New("spec.access: set exactly one of kubernetes and shared")
+		}
+		if k := a.Kubernetes; k != nil && k.ServiceAccountName != nil {
+			if errs := validation.IsDNS1123Subdomain(*k.ServiceAccountName); len(errs) > 0 {
+				return fmt.Errorf("spec.access.kubernetes.serviceAccountName: %s", errs[0])
+			}
+		}
+	}
 	if l := *spec.ConnectionLimit; l < -1 || l > maxConnectionLimit {
 		return fmt.Errorf("spec.connectionLimit: must be from -1 to %d", maxConnectionLimit)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
@@ -24,6 +25,11 @@ func (e *external) project(mg *v1alpha1.BaoSecret, r *record) {
 		Path:           e.path,
 		URL:            recordURL(e.cfg.ExternalAddress(), e.mount, e.path),
 		DeletionPolicy: mg.Spec.ForProvider.DeletionPolicy,
+	}
+	if a := e.cfg.Server.Access; a != nil {
+		o.Access = &v1alpha1.AccessObservation{
+			Access: *a, Server: e.cfg.ExternalAddress(), Namespace: ptr.Deref(e.cfg.Server.Namespace, ""), CABundle: e.client.CABundle(),
+		}
 	}
 	if m := r.metadata; m != nil {
 		o.RecordedOwner = recordedOwner(m)

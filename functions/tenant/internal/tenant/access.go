@@ -1,0 +1,269 @@
+package tenant
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
+	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
+	"github.com/ryuvia/provider-terdut/functions/internal/composite"
+	"github.com/ryuvia/provider-terdut/functions/internal/names"
+)
+
+// exact are the paths that a policy can name without meaning others: OpenBao takes a * at the end, a + between slashes and {{ }} for more
+// than themselves, and its policies are written in a language of their own.
+var exact = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
+
+// byKubernetes tells whether this Tenant's record is to be read with a role of its own. What a Tenant does not say is the admin's default,
+// which comes with what is known of the record; while nothing is, what is there stays.
+func (t *tenant) byKubernetes() bool {
+	switch a, facts := t.spec.Access, t.recordFacts(); {
+	case a != nil:
+		return a.Kubernetes != nil
+	case facts.Mount == "":
+		return t.access.any()
+	case facts.Access == nil:
+		return false
+	default:
+		return facts.Access.Default == openbaov1alpha1.AccessKubernetes
+	}
+}
+
+// usesOwnStore tells whether the ExternalSecret reads, or last read, through the Tenant's own store.
+func (t *tenant) usesOwnStore() bool {
+	return t.externalSecret != nil && t.access.store != nil &&
+		t.externalSecret.Spec.SecretStoreRef.Kind == kindStore && t.externalSecret.Spec.SecretStoreRef.Name == t.access.store.Metadata.Name
+}
+
+// composeAccess adds what the record is read with, and decides through which store. Each step waits for the one before, and what is there
+// stays until the ExternalSecret has read through another store.
+func (t *tenant) composeAccess(s *state, resources map[string]composite.Resource) error {
+	t.store = t.spec.SecretStoreRef
+	wanted := t.byKubernetes()
+	s.accessReady = !wanted
+	if !wanted && !t.access.any() {
+		return nil
+	}
+	if !wanted && t.delivered() {
+		// What is not composed any more goes.
+		return nil
+	}
+	if err := t.composeChain(s, resources); err != nil {
+		return err
+	}
+	if !wanted {
+		return nil
+	}
+
+	own := v1alpha1.SecretStoreReference{Kind: kindStore, Name: t.names.storeObject}
+	switch {
+	case s.storeReady || t.usesOwnStore():
+		t.store = own
+	case t.externalSecret != nil:
+		ref := t.externalSecret.Spec.SecretStoreRef
+		t.store = v1alpha1.SecretStoreReference{Kind: ref.Kind, Name: ref.Name}
+	}
+	s.accessReady = s.storeReady && t.store == own
+	return nil
+}
+
+// delivered tells whether the ExternalSecret has read through the store that the spec names.
+func (t *tenant) delivered() bool {
+	if t.externalSecret == nil {
+		return true
+	}
+	ref := t.externalSecret.Spec.SecretStoreRef
+	return ref.Kind == t.spec.SecretStoreRef.Kind && ref.Name == t.spec.SecretStoreRef.Name && t.delivery().Projection().Ready
+}
+
+// composeChain adds policy, role, ServiceAccount and store.
+func (t *tenant) composeChain(s *state, resources map[string]composite.Resource) error {
+	config := t.recordFacts().Access
+	wanted := t.byKubernetes() && config != nil && t.exactPath()
+
+	policy := keptPolicy(t.access.policy)
+	if wanted && s.credentialReady {
+		policy = t.wantedPolicy()
+	}
+	if policy == nil {
+		return nil
+	}
+	held, err := add(t, resources, ResourcePolicy, kindPolicy, t.names.policyObject, *policy, t.access.policy)
+	if err != nil {
+		return err
+	}
+	s.policyReady = held && ready(t.access.policy)
+	setReady(resources, ResourcePolicy, s.policyReady)
+
+	role := keptRole(t.access.role)
+	if wanted && s.policyReady {
+		role = t.wantedRole(config)
+	}
+	if role == nil {
+		return nil
+	}
+	if held, err = add(t, resources, ResourceAuthRole, kindRole, t.names.roleObject, *role, t.access.role); err != nil {
+		return err
+	}
+	s.roleReady = held && ready(t.access.role)
+	setReady(resources, ResourceAuthRole, s.roleReady)
+	if err := t.composeAccount(resources, role); err != nil {
+		return err
+	}
+
+	store := keptStore(t.access.store)
+	if wanted && s.roleReady {
+		store = t.wantedStore(config)
+	}
+	if store == nil {
+		return nil
+	}
+	manifest, err := render(t.subject, storeAPIVersion, kindStore, t.names.storeObject, nil, store)
+	if err != nil {
+		return err
+	}
+	if held, err = composite.Carries(t.access.store, manifest, sameStore); err != nil {
+		return err
+	}
+	s.storeReady = held && s.roleReady && t.access.store.Status.ready()
+	resources[ResourceStore] = composite.Resource{Manifest: manifest, Ready: s.storeReady}
+	return nil
+}
+
+// composeAccount adds the ServiceAccount that is made for this alone, for as long as the role or the store names it.
+func (t *tenant) composeAccount(resources map[string]composite.Resource, role *roleSpec) error {
+	used := len(role.ForProvider.ServiceAccountNames) == 1 && role.ForProvider.ServiceAccountNames[0] == t.names.accountObject
+	if st := t.access.store; st != nil && st.Spec.Provider.Vault.Auth.Kubernetes.ServiceAccountRef.Name == t.names.accountObject {
+		used = true
+	}
+	if !used {
+		return nil
+	}
+	m, err := structpb.NewStruct(map[string]any{
+		"apiVersion": "v1", "kind": kindAccount,
+		"metadata": map[string]any{"namespace": t.subject.Namespace, "name": t.names.accountObject},
+		// Nothing runs as it: External Secrets asks for a token when it logs in.
+		"automountServiceAccountToken": false,
+	})
+	if err != nil {
+		return fmt.Errorf("cannot render ServiceAccount: %w", err)
+	}
+	resources[ResourceAccount] = composite.Resource{Manifest: m, Ready: t.access.account != nil}
+	return nil
+}
+
+// exactPath tells whether a policy can name the record and nothing else.
+func (t *tenant) exactPath() bool {
+	f := t.recordFacts()
+	return exact.MatchString(f.Mount) && exact.MatchString(f.Path)
+}
+
+// wantedPolicy reads the record of this Tenant, its data and its metadata, and nothing else.
+func (t *tenant) wantedPolicy() *policySpec {
+	f := t.recordFacts()
+	p := &policySpec{}
+	for _, api := range []string{"data", "metadata"} {
+		p.ForProvider.Policy += fmt.Sprintf("path %q {\n  capabilities = [\"read\"]\n}\n", f.Mount+"/"+api+"/"+f.Path)
+	}
+	p.ProviderConfigRef = t.baoConfig()
+	return p
+}
+
+// wantedRole lets one ServiceAccount of this namespace log in, with the policy and nothing else.
+func (t *tenant) wantedRole(c *openbaov1alpha1.AccessObservation) *roleSpec {
+	r := &roleSpec{ProviderConfigRef: t.baoConfig()}
+	r.ForProvider = roleParameters{
+		Backend:                  c.Kubernetes.AuthPath,
+		ServiceAccountNames:      []string{t.accountName()},
+		ServiceAccountNamespaces: []string{t.subject.Namespace},
+		Audience:                 c.Kubernetes.Audience,
+		TokenTTL:                 c.Kubernetes.TokenTTLSeconds,
+		TokenMaxTTL:              c.Kubernetes.TokenTTLSeconds,
+		TokenPolicies:            []string{names.Access(t.subject.Namespace, t.subject.Name)},
+		TokenNoDefaultPolicy:     true,
+	}
+	return r
+}
+
+// wantedStore logs in as the ServiceAccount.
+func (t *tenant) wantedStore(c *openbaov1alpha1.AccessObservation) *storeSpec {
+	s := &storeSpec{}
+	v := &s.Provider.Vault
+	v.Server, v.Namespace, v.Path, v.Version = c.Server, c.Namespace, t.recordFacts().Mount, "v2"
+	if c.CABundle != "" {
+		v.CABundle = base64.StdEncoding.EncodeToString([]byte(c.CABundle))
+	}
+	k := &v.Auth.Kubernetes
+	k.MountPath, k.Role = c.Kubernetes.AuthPath, names.Access(t.subject.Namespace, t.subject.Name)
+	k.ServiceAccountRef.Name, k.ServiceAccountRef.Audiences = t.accountName(), []string{c.Kubernetes.Audience}
+	return s
+}
+
+// accountName is the ServiceAccount that the spec names, or the one that is made.
+func (t *tenant) accountName() string {
+	if a := t.spec.Access; a != nil && a.Kubernetes != nil && a.Kubernetes.ServiceAccountName != nil {
+		return *a.Kubernetes.ServiceAccountName
+	}
+	return t.names.accountObject
+}
+
+func (t *tenant) baoConfig() configRef {
+	return configRef{Kind: composite.ClusterProviderConfig, Name: t.spec.BaoRef.Name}
+}
+
+func sameStore(desired, observed *storeObject) bool {
+	return equality.Semantic.DeepEqual(desired.Spec, observed.Spec)
+}
+
+// accessCondition is true when what the record is read with is set up as asked for.
+func (t *tenant) accessCondition(s state) composite.Condition {
+	const ct = v1alpha1.TypeAccessReady
+	facts := t.recordFacts()
+	no := func(reason, format string, args ...any) composite.Condition {
+		c := composite.Waiting(ct, format, args...)
+		c.Reason = reason
+		return c
+	}
+	switch {
+	case s.accessReady:
+		return composite.Available(ct)
+	case facts.Mount == "":
+		return composite.Waiting(ct, messageNoAccess)
+	case facts.Access == nil:
+		return no(v1alpha1.ReasonAccessNotConfigured, "%s %q has no access: have an admin set spec.access there, or set spec.access.shared here.",
+			composite.ClusterProviderConfig, t.spec.BaoRef.Name)
+	case !t.exactPath():
+		return no(v1alpha1.ReasonPathNotExact, "a policy cannot name the record %q alone: only letters, digits, and . _ / - are exact.", facts.Mount+"/"+facts.Path)
+	case t.access.policy == nil:
+		return composite.Waiting(ct, messageNoAccess)
+	case !s.policyReady:
+		return t.notYet(ct, "Policy", t.access.policy.Metadata.Name, answersOf(t.access.policy))
+	case t.access.role == nil:
+		return composite.Waiting(ct, messageNoAccess)
+	case !s.roleReady:
+		return t.notYet(ct, "KubernetesAuthRole", t.access.role.Metadata.Name, answersOf(t.access.role))
+	case t.access.store == nil || !t.access.store.Status.said():
+		return composite.Waiting(ct, messageNoAccess)
+	case !t.access.store.Status.ready():
+		return no(v1alpha1.ReasonStoreNotReady, "SecretStore %q is not Ready; its events say why. It logs in as ServiceAccount %q, which must exist, and tries again every few minutes.",
+			t.access.store.Metadata.Name, t.accountName())
+	}
+	return composite.Waiting(ct, messageNoAccess)
+}
+
+// messageNoAccess of access that is being set up.
+const messageNoAccess = "Policy, role and store are made once the credential is stored, each after the one before."
+
+// notYet says why an object of the chain is not ready.
+func (t *tenant) notYet(ct, kind, name string, a composite.Answers) composite.Condition {
+	who := fmt.Sprintf("%s %q", kind, name)
+	c := composite.First(ct, who, a, "Ready", "Synced")
+	if c.Reason == v1alpha1.ReasonAvailable || c.Reason == "Creating" {
+		return composite.Waiting(ct, messageNoAccess)
+	}
+	return c
+}
