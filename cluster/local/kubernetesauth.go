@@ -57,6 +57,8 @@ func (p *Plane) enableKubernetesAuth(ctx context.Context) error {
 		"kubernetes_host":    config.Host,
 		"kubernetes_ca_cert": string(config.CAData),
 		"token_reviewer_jwt": token.Status.Token,
+		// What runs the server is in no pod.
+		"disable_local_ca_jwt": true,
 	})
 	if err != nil {
 		return fmt.Errorf("cannot configure Kubernetes auth: %w", err)

@@ -102,6 +102,7 @@ var complete = append([]any{"kvURL", "https://bao.example.org/v1/kv/data/tenants
 const (
 	noCredential = "CredentialReady=False Waiting: The credential is stored once the PGDatabase has found that nothing stands in the way."
 	noDatabase   = "DatabaseReady=False Waiting: Role, database and extensions are created once the credential is stored."
+	sharedAccess = "AccessReady=True Available"
 	noSecret     = "SecretProjected=False Waiting: The Secret is delivered once the database and its credential are ready."
 	noLogin      = "LoginVerified=False Waiting: The login is verified once the Secret is delivered."
 )
@@ -123,7 +124,7 @@ func TestRunFunction(t *testing.T) {
 				resources:  map[string]*structpb.Struct{"database": wantDatabase()},
 				xrReady:    fnv1.Ready_READY_FALSE,
 				status:     status("Planned"),
-				conditions: []string{noCredential, noDatabase, noSecret, noLogin},
+				conditions: []string{noCredential, noDatabase, sharedAccess, noSecret, noLogin},
 				ttl:        5 * time.Second,
 			},
 		},
@@ -135,7 +136,7 @@ func TestRunFunction(t *testing.T) {
 				xrReady:   fnv1.Ready_READY_FALSE,
 				status:    status("Planned"),
 				conditions: []string{
-					noCredential, noDatabase, noSecret, noLogin,
+					noCredential, noDatabase, sharedAccess, noSecret, noLogin,
 				},
 				ttl: 5 * time.Second,
 			},
@@ -149,7 +150,7 @@ func TestRunFunction(t *testing.T) {
 				xrReady:   fnv1.Ready_READY_FALSE,
 				status:    status("Planned", endpoint...),
 				conditions: []string{
-					noCredential, noDatabase, noSecret, noLogin,
+					noCredential, noDatabase, sharedAccess, noSecret, noLogin,
 				},
 				ttl: 5 * time.Second,
 			},
@@ -167,7 +168,7 @@ func TestRunFunction(t *testing.T) {
 				xrReady:   fnv1.Ready_READY_FALSE,
 				status:    status("RoleCreated", complete...),
 				conditions: []string{
-					"CredentialReady=True Available", noDatabase, noSecret, noLogin,
+					"CredentialReady=True Available", noDatabase, sharedAccess, noSecret, noLogin,
 				},
 				ttl: 5 * time.Second,
 			},
@@ -186,7 +187,7 @@ func TestRunFunction(t *testing.T) {
 				xrReady: fnv1.Ready_READY_FALSE,
 				status:  status("DatabaseCreated", complete...),
 				conditions: []string{
-					"CredentialReady=True Available", "DatabaseReady=True Available",
+					"CredentialReady=True Available", "DatabaseReady=True Available", sharedAccess,
 					noSecret, noLogin,
 				},
 				ttl: 5 * time.Second,
@@ -207,7 +208,7 @@ func TestRunFunction(t *testing.T) {
 				xrReady: fnv1.Ready_READY_FALSE,
 				status:  status("CredentialProjected", complete...),
 				conditions: []string{
-					"CredentialReady=True Available", "DatabaseReady=True Available", "SecretProjected=True Available",
+					"CredentialReady=True Available", "DatabaseReady=True Available", sharedAccess, "SecretProjected=True Available",
 					noLogin,
 				},
 				ttl: 5 * time.Second,
@@ -224,7 +225,7 @@ func TestRunFunction(t *testing.T) {
 				xrReady: fnv1.Ready_READY_TRUE,
 				status:  status("Ready", complete...),
 				conditions: []string{
-					"CredentialReady=True Available", "DatabaseReady=True Available", "SecretProjected=True Available", "LoginVerified=True Available",
+					"CredentialReady=True Available", "DatabaseReady=True Available", sharedAccess, "SecretProjected=True Available", "LoginVerified=True Available",
 				},
 				ttl: 5 * time.Minute,
 			},
@@ -238,7 +239,7 @@ func TestRunFunction(t *testing.T) {
 				resources:  map[string]*structpb.Struct{"database": wantDatabase()},
 				xrReady:    fnv1.Ready_READY_FALSE,
 				status:     status("Conflict", endpoint...),
-				conditions: []string{noCredential, "DatabaseReady=False Conflict: Role is taken.", noSecret, noLogin},
+				conditions: []string{noCredential, "DatabaseReady=False Conflict: Role is taken.", sharedAccess, noSecret, noLogin},
 				ttl:        5 * time.Second,
 			},
 		},
@@ -260,7 +261,7 @@ func TestRunFunction(t *testing.T) {
 				status:  status("CredentialProjected", append([]any{"observedGeneration", 2}, complete...)...),
 				conditions: []string{
 					"CredentialReady=True Available",
-					unsaid("DatabaseReady", `PGDatabase "`+databaseName+`" has not said whether it is PreflightPassed`),
+					unsaid("DatabaseReady", `PGDatabase "`+databaseName+`" has not said whether it is PreflightPassed`), sharedAccess,
 					"SecretProjected=True Available",
 					unsaid("LoginVerified", `PGDatabase "`+databaseName+`" has not said whether it is LoginVerified`),
 				},

@@ -92,9 +92,6 @@ func TestH25AuthAppRole(t *testing.T) {
 func TestH25AuthKubernetes(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
-	if err := enableKubernetes(); err != nil {
-		t.Fatal(err)
-	}
 	role := func(name, account, namespace string) {
 		mustBao(t, "auth/kubernetes/role/"+name, with(map[string]any{
 			"bound_service_account_names": account, "bound_service_account_namespaces": namespace, "audience": "openbao",

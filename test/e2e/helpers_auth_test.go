@@ -5,14 +5,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"testing"
 
 	"github.com/openbao/openbao/api/v2"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,7 +17,6 @@ import (
 
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
-	"github.com/ryuvia/provider-terdut/cluster/local"
 	"github.com/ryuvia/provider-terdut/cluster/local/openbao"
 	"github.com/ryuvia/provider-terdut/cluster/local/product"
 )
@@ -57,44 +53,10 @@ func mustBao(t *testing.T, path string, data map[string]any) *api.Secret {
 	return s
 }
 
-// enableAppRole and enableKubernetes do once what an admin does for all roles.
-var (
-	enableAppRole = sync.OnceValue(func() error {
-		return p.Plane.OpenBao.Root().Sys().EnableAuthWithOptions("approle", &api.EnableAuthOptions{Type: "approle"})
-	})
-	enableKubernetes = sync.OnceValue(func() error {
-		ctx, name := context.Background(), "token-reviewer"
-		err := p.Plane.OpenBao.Root().Sys().EnableAuthWithOptions("kubernetes", &api.EnableAuthOptions{Type: "kubernetes"})
-		if err != nil {
-			return err
-		}
-		sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: local.SystemNamespace, Name: name}}
-		may := &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:auth-delegator"},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: sa.Namespace, Name: name}},
-		}
-		for _, o := range []client.Object{sa, may} {
-			if err := p.Client.Create(ctx, o); err != nil && !kerrors.IsAlreadyExists(err) {
-				return err
-			}
-		}
-		reviewer, err := p.Plane.ServiceAccountConfig(ctx, sa.Namespace, name)
-		if err != nil {
-			return err
-		}
-		ca := reviewer.CAData
-		if len(ca) == 0 {
-			if ca, err = os.ReadFile(reviewer.CAFile); err != nil {
-				return err
-			}
-		}
-		_, err = baoAdmin(ctx, "auth/kubernetes/config", map[string]any{
-			"kubernetes_host": reviewer.Host, "kubernetes_ca_cert": string(ca), "token_reviewer_jwt": reviewer.BearerToken, "disable_local_ca_jwt": true,
-		})
-		return err
-	})
-)
+// enableAppRole does once what an admin does for all roles. Kubernetes auth comes with the plane.
+var enableAppRole = sync.OnceValue(func() error {
+	return p.Plane.OpenBao.Root().Sys().EnableAuthWithOptions("approle", &api.EnableAuthOptions{Type: "approle"})
+})
 
 // A session is a token that somebody has logged in for.
 type session struct{ accessor, account string }
