@@ -181,7 +181,8 @@ func TestAccessObjects(t *testing.T) {
 	config := map[string]any{"kind": "ClusterProviderConfig", "name": "default"}
 	want := map[string]map[string]any{
 		"policy": {"providerConfigRef": config, "forProvider": map[string]any{"policy": "path \"kv/data/tenants/shop/orders\" {\n  capabilities = [\"read\"]\n}\n" +
-			"path \"kv/metadata/tenants/shop/orders\" {\n  capabilities = [\"read\"]\n}\n"}},
+			"path \"kv/metadata/tenants/shop/orders\" {\n  capabilities = [\"read\"]\n}\n" +
+			"path \"auth/token/lookup-self\" {\n  capabilities = [\"read\"]\n}\npath \"auth/token/revoke-self\" {\n  capabilities = [\"update\"]\n}\n"}},
 		"auth-role": {"providerConfigRef": config, "forProvider": map[string]any{
 			"backend": "kubernetes", "boundServiceAccountNames": []any{account}, "boundServiceAccountNamespaces": []any{"shop"}, "audience": "openbao",
 			"tokenTtl": 600.0, "tokenMaxTtl": 600.0, "tokenPolicies": []any{"tenants.shop.orders"}, "tokenNoDefaultPolicy": true,

@@ -24,6 +24,8 @@ var replacements = []struct {
 	{regexp.MustCompile(`// (\w+)List contains a list of \w+\n`), "// ${1}List contains a list of $1.\n"},
 	{regexp.MustCompile(`(?m)^// (\w+) (defines the .*[^.])\.?$`), "// $1 $2."},
 	{regexp.MustCompile(`\tID \*string`), "\t// ID of the object, as the Terraform provider has it.\n\tID *string"},
+	{regexp.MustCompile(`(?m)^type (\w+)Parameters struct`), "// ${1}Parameters are what is asked for.\ntype ${1}Parameters struct"},
+	{regexp.MustCompile(`(?m)^type (\w+)Observation struct`), "// ${1}Observation is what was found.\ntype ${1}Observation struct"},
 	// The columns of this provider's other kinds.
 	{
 		regexp.MustCompile(`(?s)(// \+kubebuilder:printcolumn:name="SYNCED"[^\n]*\n)(// \+kubebuilder:printcolumn:name="READY"[^\n]*\n)`),

@@ -12,6 +12,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 )
 
+// AppRoleInitParameters are what is asked for.
 type AppRoleInitParameters struct {
 
 	// Whether a secret id is asked for. Default: true.
@@ -60,6 +61,7 @@ type AppRoleInitParameters struct {
 	TokenType *string `json:"tokenType,omitempty" tf:"token_type,omitempty"`
 }
 
+// AppRoleObservation is what was found.
 type AppRoleObservation struct {
 
 	// Path at which the auth method is mounted, without auth/. Default: approle.
@@ -114,6 +116,7 @@ type AppRoleObservation struct {
 	TokenType *string `json:"tokenType,omitempty" tf:"token_type,omitempty"`
 }
 
+// AppRoleParameters are what is asked for.
 type AppRoleParameters struct {
 
 	// Path at which the auth method is mounted, without auth/. Default: approle.

@@ -12,6 +12,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 )
 
+// KubernetesAuthRoleInitParameters are what is asked for.
 type KubernetesAuthRoleInitParameters struct {
 
 	// What an identity is named after: serviceaccount_uid or serviceaccount_name. Default: serviceaccount_uid.
@@ -58,6 +59,7 @@ type KubernetesAuthRoleInitParameters struct {
 	TokenType *string `json:"tokenType,omitempty" tf:"token_type,omitempty"`
 }
 
+// KubernetesAuthRoleObservation is what was found.
 type KubernetesAuthRoleObservation struct {
 
 	// What an identity is named after: serviceaccount_uid or serviceaccount_name. Default: serviceaccount_uid.
@@ -110,6 +112,7 @@ type KubernetesAuthRoleObservation struct {
 	TokenType *string `json:"tokenType,omitempty" tf:"token_type,omitempty"`
 }
 
+// KubernetesAuthRoleParameters are what is asked for.
 type KubernetesAuthRoleParameters struct {
 
 	// What an identity is named after: serviceaccount_uid or serviceaccount_name. Default: serviceaccount_uid.

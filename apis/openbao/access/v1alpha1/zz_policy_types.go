@@ -12,12 +12,14 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 )
 
+// PolicyInitParameters are what is asked for.
 type PolicyInitParameters struct {
 
 	// Rules of the policy, in HCL or JSON as OpenBao reads them: path "kv/data/shop" { capabilities = ["read"] }.
 	Policy *string `json:"policy,omitempty" tf:"policy,omitempty"`
 }
 
+// PolicyObservation is what was found.
 type PolicyObservation struct {
 	// ID of the object, as the Terraform provider has it.
 	ID *string `json:"id,omitempty" tf:"id,omitempty"`
@@ -26,6 +28,7 @@ type PolicyObservation struct {
 	Policy *string `json:"policy,omitempty" tf:"policy,omitempty"`
 }
 
+// PolicyParameters are what is asked for.
 type PolicyParameters struct {
 
 	// Rules of the policy, in HCL or JSON as OpenBao reads them: path "kv/data/shop" { capabilities = ["read"] }.

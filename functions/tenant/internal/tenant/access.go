@@ -162,6 +162,15 @@ func (t *tenant) exactPath() bool {
 	return exact.MatchString(f.Mount) && exact.MatchString(f.Path)
 }
 
+// ownToken is what External Secrets does with the token that it logs in for: it looks whether it is good, and gives it back.
+const ownToken = `path "auth/token/lookup-self" {
+  capabilities = ["read"]
+}
+path "auth/token/revoke-self" {
+  capabilities = ["update"]
+}
+`
+
 // wantedPolicy reads the record of this Tenant, its data and its metadata, and nothing else.
 func (t *tenant) wantedPolicy() *policySpec {
 	f := t.recordFacts()
@@ -169,6 +178,7 @@ func (t *tenant) wantedPolicy() *policySpec {
 	for _, api := range []string{"data", "metadata"} {
 		p.ForProvider.Policy += fmt.Sprintf("path %q {\n  capabilities = [\"read\"]\n}\n", f.Mount+"/"+api+"/"+f.Path)
 	}
+	p.ForProvider.Policy += ownToken
 	p.ProviderConfigRef = t.baoConfig()
 	return p
 }
