@@ -106,7 +106,7 @@ func TestSentinel(t *testing.T) {
 func TestNoSecretLeaks(t *testing.T) {
 	ns := namespace(t)
 	db := named(ns)
-	create(t, newTenant(ns, "orders", map[string]any{"database": db, "deletionPolicy": "Delete", "extensions": []any{map[string]any{"name": "pgcrypto"}}}))
+	create(t, newTenant(ns, "orders", byKubernetes(map[string]any{"database": db, "deletionPolicy": "Delete", "extensions": []any{map[string]any{"name": "pgcrypto"}}})))
 	tenantReady(t, ns, "orders")
 	password := string(secretData(t, ns, "orders-db")["password"])
 

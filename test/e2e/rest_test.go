@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	accessv1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/access/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
@@ -31,6 +32,10 @@ func ours(t *testing.T, ns string) map[string]string {
 		{kind: postgresqlv1alpha1.SchemeGroupVersion.WithKind("ProviderConfigUsage"), namespaced: true, atLeast: 1},
 		{kind: openbaov1alpha1.SchemeGroupVersion.WithKind("ProviderConfigUsage"), namespaced: true, atLeast: 1},
 		{kind: externalSecretKind, namespaced: true, atLeast: 1},
+		{kind: accessv1alpha1.Policy_GroupVersionKind, namespaced: true, atLeast: 1},
+		{kind: accessv1alpha1.KubernetesAuthRole_GroupVersionKind, namespaced: true, atLeast: 1},
+		{kind: storeKind, namespaced: true, atLeast: 1},
+		{kind: schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, namespaced: true, atLeast: 1},
 		{kind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, namespaced: true, atLeast: 1},
 		{kind: schema.GroupVersionKind{Version: "v1", Kind: "Event"}, namespaced: true},
 		{kind: postgresqlv1alpha1.SchemeGroupVersion.WithKind("ClusterProviderConfig"), atLeast: 1},
@@ -63,7 +68,7 @@ func ours(t *testing.T, ns string) map[string]string {
 func TestH43AtRest(t *testing.T) {
 	ns := namespace(t)
 	db, path := named(ns), "tenants/"+ns+"/orders"
-	create(t, newTenant(ns, "orders", map[string]any{"database": db, "extensions": []any{map[string]any{"name": "pgcrypto"}}, "deletionPolicy": "Delete"}))
+	create(t, newTenant(ns, "orders", byKubernetes(map[string]any{"database": db, "extensions": []any{map[string]any{"name": "pgcrypto"}}, "deletionPolicy": "Delete"})))
 	tenantReady(t, ns, "orders")
 	// A conflict that nobody resolves is at rest too: it costs looks, and no writes.
 	create(t, newTenant(ns, "taken", map[string]any{"database": db}))
