@@ -24,6 +24,9 @@ const (
 	textUpgrading  = "upgrading from non-versioned"
 	textSecretID   = "invalid secret id"
 	textRole       = "invalid role"
+	textRoleID     = "role_id already in use"
+	textConstraint = "at least one constraint"
+	textCIDR       = "failed to validate cidr"
 	statusDR       = 472
 	statusReplica  = 473
 	statusRedirect = http.StatusTemporaryRedirect
@@ -83,6 +86,9 @@ func (r request) classify(a *answer) *Error {
 		// This is how a wrong role or secret id is answered, the latter by some versions as a failure of their own.
 		e.Reason, e.detail = ReasonPermissionDenied, "the login was refused"
 		return e
+	case r.operation == opWriteAppRole && says(textRoleID, textConstraint, textCIDR):
+		// The server answers what it does not like about these settings as failures of its own.
+		e.Reason = ReasonRejected
 	case a.status == http.StatusTooManyRequests, a.status == http.StatusPreconditionFailed, a.status >= 500:
 		e.detail = "the server cannot answer now"
 	case a.status >= 400:

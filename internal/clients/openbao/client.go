@@ -1,5 +1,5 @@
-// Package openbao is the client of OpenBao's HTTP API that the provider uses: version 2 of the key-value engine, and what a probe of a
-// server needs. It knows nothing of Kubernetes.
+// Package openbao is the client of OpenBao's HTTP API that the provider uses: version 2 of the key-value engine, ACL policies, roles of
+// the Kubernetes and AppRole authentication methods, and what a probe of a server needs. It knows nothing of Kubernetes' own API.
 //
 // Errors are told apart by behaviour with the Is functions. No error holds a value of a record, a token or any other secret: errors
 // are made here, from the status and from what the caller asked for, and the server's own text is used only for requests that
@@ -69,8 +69,8 @@ type Client struct {
 	tokens tokens
 
 	mu sync.Mutex
-	// mounts that were seen to be version 2 of the key-value engine.
-	mounts map[string]bool
+	// mounts that were seen to be what they should be.
+	mounts map[engine]bool
 }
 
 // New returns a client. It does not contact the server: the first call logs in. An error names the setting that is wrong.
@@ -124,7 +124,7 @@ func New(c Config) (*Client, error) {
 		caBundle: string(c.CABundle),
 
 		tokens: tokens{turn: make(chan struct{}, 1)},
-		mounts: map[string]bool{},
+		mounts: map[engine]bool{},
 	}
 	if cl.timeout == 0 {
 		cl.timeout = defaultTimeout

@@ -14,11 +14,11 @@ type Reason string
 
 // Reasons.
 const (
-	// ReasonNotFound : the server says that there is no such record, or no such version of it.
+	// ReasonNotFound : the server says that there is no such record, or no such version of it, or no such policy or role.
 	ReasonNotFound Reason = "NotFound"
 	// ReasonDeleted : the version is there, but was deleted or destroyed.
 	ReasonDeleted Reason = "Deleted"
-	// ReasonMountNotFound : there is no version 2 key-value engine, or no authentication method, at the mount. A token that may
+	// ReasonMountNotFound : there is no version 2 key-value engine, or no such authentication method, at the mount. A token that may
 	// use nothing below a mount is not told whether it exists: that is ReasonPermissionDenied.
 	ReasonMountNotFound Reason = "MountNotFound"
 	// ReasonPermissionDenied : the server does not let the token do this, or refused the login.
@@ -49,6 +49,8 @@ type Error struct {
 	// Version that was deleted or destroyed, for ReasonDeleted.
 	Version int
 
+	// object that the call was about, when that is no record.
+	object string
 	detail string
 	cause  error
 }
@@ -56,8 +58,11 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string {
 	s := "cannot " + e.Operation
-	if e.Path != "" {
+	switch {
+	case e.Path != "":
 		s += fmt.Sprintf(" of %q", e.Mount+"/"+e.Path)
+	case e.object != "":
+		s += fmt.Sprintf(" %q", e.object)
 	}
 	if e.Reason == ReasonPermissionDenied && e.Capability != "" {
 		s += fmt.Sprintf(": permission denied: needs %s on %q", e.Capability, e.APIPath)
@@ -86,13 +91,13 @@ func ReasonOf(err error) Reason {
 	return ""
 }
 
-// IsNotFound is true when the server said for certain that the record, or the version asked for, does not exist.
+// IsNotFound is true when the server said for certain that the record, or the version asked for, or the policy or role, does not exist.
 func IsNotFound(err error) bool { return ReasonOf(err) == ReasonNotFound }
 
 // IsDeleted is true when the version was deleted or destroyed. Its record, metadata and numbering are still there.
 func IsDeleted(err error) bool { return ReasonOf(err) == ReasonDeleted }
 
-// IsMountNotFound is true when there is no version 2 key-value engine at the mount.
+// IsMountNotFound is true when there is no version 2 key-value engine, or no authentication method of the wanted type, at the mount.
 func IsMountNotFound(err error) bool { return ReasonOf(err) == ReasonMountNotFound }
 
 // IsPermissionDenied is true when the server refused the login, or does not let the token do this. It is also the answer for a mount
@@ -117,6 +122,7 @@ func (r request) error(reason Reason, detail string) *Error {
 		Operation:  r.operation,
 		Mount:      r.mount,
 		Path:       r.record,
+		object:     r.object,
 		Capability: r.capability,
 		APIPath:    r.path,
 		detail:     detail,

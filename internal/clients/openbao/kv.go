@@ -57,7 +57,7 @@ func (c *Client) ReadData(ctx context.Context, mount, path string, version int) 
 	if err != nil {
 		return nil, err
 	}
-	if err := c.requireMount(ctx, mount); err != nil {
+	if err := c.requireMount(ctx, kv2(mount), mount+"/config"); err != nil {
 		return nil, err
 	}
 	if version > 0 {
@@ -74,11 +74,11 @@ func (c *Client) ReadData(ctx context.Context, mount, path string, version int) 
 		} `json:"data"`
 	}
 	if err := c.do(ctx, r, &a); err != nil {
-		return nil, c.absent(ctx, mount, err)
+		return nil, c.absent(ctx, kv2(mount), mount+"/config", err)
 	}
 	m := a.Data.Metadata
 	if m.Version == 0 {
-		return nil, r.error(ReasonMountNotFound, notKV2(mount))
+		return nil, r.error(ReasonMountNotFound, kv2(mount).missing())
 	}
 	created, err := parseTime(m.Created)
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *Client) WriteData(ctx context.Context, mount, path string, data map[str
 		return 0, err
 	}
 	r.confidential = true
-	if err := c.requireMount(ctx, mount); err != nil {
+	if err := c.requireMount(ctx, kv2(mount), mount+"/config"); err != nil {
 		return 0, err
 	}
 	if data == nil {

@@ -108,14 +108,14 @@ func (c *Client) ReadMetadata(ctx context.Context, mount, path string) (*Metadat
 		} `json:"data"`
 	}
 	if err := c.do(ctx, r, &a); err != nil {
-		return nil, c.absent(ctx, mount, err)
+		return nil, c.absent(ctx, kv2(mount), mount+"/config", err)
 	}
 	d := a.Data
 	if d.CurrentVersion == nil {
 		// A record of version 1 at this path, or a mount that is spelled with a part of the API's path.
-		return nil, r.error(ReasonMountNotFound, notKV2(mount))
+		return nil, r.error(ReasonMountNotFound, kv2(mount).missing())
 	}
-	c.setMount(mount, true)
+	c.setMount(kv2(mount), true)
 
 	m := &Metadata{
 		CurrentVersion: *d.CurrentVersion,
@@ -155,7 +155,7 @@ func (c *Client) WriteMetadata(ctx context.Context, mount, path string, w Metada
 	if err := ValidateCustomMetadata(w.CustomMetadata); err != nil {
 		return r.error(ReasonRejected, err.Error())
 	}
-	if err := c.requireMount(ctx, mount); err != nil {
+	if err := c.requireMount(ctx, kv2(mount), mount+"/config"); err != nil {
 		return err
 	}
 	body := map[string]any{}
@@ -177,7 +177,7 @@ func (c *Client) DeleteMetadata(ctx context.Context, mount, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.requireMount(ctx, mount); err != nil {
+	if err := c.requireMount(ctx, kv2(mount), mount+"/config"); err != nil {
 		return err
 	}
 	return c.do(ctx, r, nil)

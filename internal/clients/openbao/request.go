@@ -24,12 +24,16 @@ const (
 	opReadMetadata   = "read metadata"
 	opWriteMetadata  = "write metadata"
 	opDeleteMetadata = "delete metadata"
-	opReadPolicy     = "read policy"
-	opWritePolicy    = "write policy"
-	opDeletePolicy   = "delete policy"
-	opReadRole       = "read role"
-	opWriteRole      = "write role"
-	opDeleteRole     = "delete role"
+
+	opReadPolicy           = "read policy"
+	opWritePolicy          = "write policy"
+	opDeletePolicy         = "delete policy"
+	opReadKubernetesRole   = "read Kubernetes auth role"
+	opWriteKubernetesRole  = "write Kubernetes auth role"
+	opDeleteKubernetesRole = "delete Kubernetes auth role"
+	opReadAppRole          = "read AppRole role"
+	opWriteAppRole         = "write AppRole role"
+	opDeleteAppRole        = "delete AppRole role"
 )
 
 // errTooLarge is what reading an answer beyond maxResponse ends with.
@@ -46,6 +50,8 @@ type request struct {
 
 	// mount and record that the request is about, when it is about one.
 	mount, record string
+	// object that the request is about, when that is something else, in the words of its API.
+	object string
 	// capability that the token needs on path.
 	capability string
 	// confidential requests carry secrets: what the server says about them may repeat some.

@@ -86,7 +86,7 @@ func roleMarkers(backend string) map[string][]string {
 		"token_bound_cidrs":                list(49),
 		"token_policies": list(512,
 			`+kubebuilder:validation:XValidation:rule="self.all(p, p.matches('^[^A-Z,[:space:]]+$') && !p.startsWith('terdut-owner:'))",message="token policies must be in lower case, without commas and spaces, and must not begin with terdut-owner:"`),
-		"token_type": {"+kubebuilder:validation:Enum=service;batch;default;default-service;default-batch"},
+		"token_type": {"+kubebuilder:validation:Enum=default;service;batch"},
 	}
 }
 

@@ -1,13 +1,16 @@
-// Package openbao is a Terraform provider for access to OpenBao: ACL policies, and roles of the Kubernetes and AppRole auth methods.
+// Package openbao is a Terraform provider for access to OpenBao: ACL policies, and the roles of the Kubernetes and AppRole authentication
+// methods. It is a plain provider of the Terraform Plugin Framework that could be served to Terraform. Here it is the source of the
+// generated Crossplane kinds, whose fields and descriptions are the schemas of this package, and which call its resources in the same
+// process.
 //
-// It is a conventional provider of Terraform's Plugin Framework. A process that has a client of its own gives it with WithAPI; otherwise the
-// provider's configuration says how to reach the server.
+// What it manages carries no secrets, and neither does its state: a secret id of an AppRole role is never made or read.
 package openbao
 
 import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -16,41 +19,21 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/clients/openbao"
 )
 
-// TypeName of the provider, which the names of its resources begin with.
+// TypeName of the provider, with which the names of its resources start.
 const TypeName = "openbao"
 
-// API is what the resources call. An absent object is an error for which openbao.IsNotFound is true; deleting one is none.
-type API interface {
-	ReadPolicy(ctx context.Context, name string) (string, error)
-	WritePolicy(ctx context.Context, name, text string) error
-	DeletePolicy(ctx context.Context, name string) error
+// An Option of the provider.
+type Option func(*baoProvider)
 
-	ReadKubernetesAuthRole(ctx context.Context, mount, name string) (openbao.KubernetesAuthRole, error)
-	WriteKubernetesAuthRole(ctx context.Context, mount, name string, role openbao.KubernetesAuthRole) error
-	DeleteKubernetesAuthRole(ctx context.Context, mount, name string) error
-
-	ReadAppRoleRole(ctx context.Context, mount, name string) (openbao.AppRoleRole, error)
-	WriteAppRoleRole(ctx context.Context, mount, name string, role openbao.AppRoleRole) error
-	DeleteAppRoleRole(ctx context.Context, mount, name string) error
+// WithAPI serves the resources with a client that the process has already. The provider's configuration is then not looked at.
+func WithAPI(api API) Option {
+	return func(p *baoProvider) { p.api = api }
 }
 
-var (
-	_ API               = &openbao.Client{}
-	_ provider.Provider = &terraformProvider{}
-)
-
-// An Option of a provider.
-type Option func(*terraformProvider)
-
-// WithAPI has the resources call an API that is there already. The provider's configuration is not used then.
-func WithAPI(a API) Option {
-	return func(p *terraformProvider) { p.api = a }
-}
-
-// New returns what makes the provider.
+// New returns what makes providers of the given version.
 func New(version string, opts ...Option) func() provider.Provider {
 	return func() provider.Provider {
-		p := &terraformProvider{version: version}
+		p := &baoProvider{version: version}
 		for _, o := range opts {
 			o(p)
 		}
@@ -58,13 +41,16 @@ func New(version string, opts ...Option) func() provider.Provider {
 	}
 }
 
-type terraformProvider struct {
+type baoProvider struct {
 	version string
-	api     API
+	// api is set by WithAPI.
+	api API
 }
 
-// configuration of the provider.
-type configuration struct {
+var _ provider.Provider = &baoProvider{}
+
+// providerModel is the configuration of the provider.
+type providerModel struct {
 	Address   types.String `tfsdk:"address"`
 	Namespace types.String `tfsdk:"namespace"`
 	CACert    types.String `tfsdk:"ca_cert"`
@@ -72,55 +58,71 @@ type configuration struct {
 }
 
 // Metadata implements provider.Provider.
-func (p *terraformProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+func (p *baoProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
 	resp.TypeName, resp.Version = TypeName, p.version
 }
 
 // Schema implements provider.Provider.
-func (p *terraformProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+func (p *baoProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		Description: "Access to OpenBao: policies and the roles that log in with them.",
+		Description: "Manages access to an OpenBao server: ACL policies, and roles of the Kubernetes and AppRole authentication methods.",
 		Attributes: map[string]schema.Attribute{
-			"address":   schema.StringAttribute{Optional: true, Description: "URL of the server, http or https."},
-			"namespace": schema.StringAttribute{Optional: true, Description: "Namespace of OpenBao that all calls go to. Default: the root namespace."},
-			"ca_cert":   schema.StringAttribute{Optional: true, Description: "PEM bundle of CA certificates that the server is verified with. Default: the system's."},
-			"token":     schema.StringAttribute{Optional: true, Sensitive: true, Description: "Token that the provider authenticates with."},
+			"address": schema.StringAttribute{
+				Description: "URL of the server, http or https, optionally with a path prefix, for example https://openbao.example:8200.",
+				Optional:    true,
+			},
+			"namespace": schema.StringAttribute{
+				Description: "Namespace of the server that everything is in. The root namespace when it is not set.",
+				Optional:    true,
+			},
+			"ca_cert": schema.StringAttribute{
+				Description: "Certificates in PEM that the server's certificate is verified with. Those of the system when it is not set.",
+				Optional:    true,
+			},
+			"token": schema.StringAttribute{
+				Description: "Token that the server is used with. It is renewed when it can be, and never replaced.",
+				Optional:    true,
+				Sensitive:   true,
+			},
 		},
 	}
 }
 
 // Configure implements provider.Provider.
-func (p *terraformProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+func (p *baoProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	if p.api != nil {
 		resp.ResourceData = p.api
 		return
 	}
-	var c configuration
-	resp.Diagnostics.Append(req.Config.Get(ctx, &c)...)
+	var m providerModel
+	if resp.Diagnostics.Append(req.Config.Get(ctx, &m)...); resp.Diagnostics.HasError() {
+		return
+	}
+	for name, v := range map[string]types.String{"address": m.Address, "namespace": m.Namespace, "ca_cert": m.CACert, "token": m.Token} {
+		if v.IsUnknown() {
+			resp.Diagnostics.AddAttributeError(path.Root(name), "The configuration is not known yet", name+" must be known before the server can be used.")
+		}
+	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	client, err := openbao.New(openbao.Config{
-		Address:   c.Address.ValueString(),
-		Namespace: c.Namespace.ValueString(),
-		CABundle:  []byte(c.CACert.ValueString()),
-		Auth:      openbao.Auth{Token: c.Token.ValueString()},
+	c, err := openbao.New(openbao.Config{
+		Address:   m.Address.ValueString(),
+		Namespace: m.Namespace.ValueString(),
+		CABundle:  []byte(m.CACert.ValueString()),
+		Auth:      openbao.Auth{Token: m.Token.ValueString()},
 	})
 	if err != nil {
-		resp.Diagnostics.AddError("Cannot use the provider's configuration", err.Error())
+		resp.Diagnostics.AddError("Cannot use the configuration", err.Error())
 		return
 	}
-	resp.ResourceData = client
+	resp.ResourceData = API(c)
+}
+
+// Resources implements provider.Provider.
+func (p *baoProvider) Resources(context.Context) []func() resource.Resource {
+	return []func() resource.Resource{newPolicy, newKubernetesAuthRole, newAppRoleRole}
 }
 
 // DataSources implements provider.Provider. There are none.
-func (p *terraformProvider) DataSources(context.Context) []func() datasource.DataSource { return nil }
-
-// Resources implements provider.Provider.
-func (p *terraformProvider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{
-		func() resource.Resource { return &policyResource{} },
-		func() resource.Resource { return newRole(kubernetesRole{}) },
-		func() resource.Resource { return newRole(appRole{}) },
-	}
-}
+func (p *baoProvider) DataSources(context.Context) []func() datasource.DataSource { return nil }

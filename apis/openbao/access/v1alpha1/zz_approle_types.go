@@ -15,111 +15,111 @@ import (
 // AppRoleInitParameters are what is asked for.
 type AppRoleInitParameters struct {
 
-	// Whether a secret id is asked for. Default: true.
+	// Whether a login must present a secret id. When it need not, secret_id_bound_cidrs or token_bound_cidrs must be set. Defaults to true.
 	BindSecretID *bool `json:"bindSecretId,omitempty" tf:"bind_secret_id,omitempty"`
 
-	// Identifier that logs in, together with a secret id where one is asked for. It is no secret. Default: the server chooses one.
+	// Role id that logins name the role by, which no other role of the backend can have. It is not a secret by itself. The server chooses one when it is not set, and it stays when it is not set any more.
 	RoleID *string `json:"roleId,omitempty" tf:"role_id,omitempty"`
 
-	// Addresses, or blocks of addresses, that may log in with a secret id. Default: all.
+	// Blocks of addresses in CIDR notation from which a client can log in with a secret id. All when it is empty.
 	// +listType=set
 	SecretIDBoundCidrs []*string `json:"secretIdBoundCidrs,omitempty" tf:"secret_id_bound_cidrs,omitempty"`
 
-	// How often a secret id can log in. Default: 0, for no limit.
+	// How many logins a secret id that is made for the role is good for. Defaults to 0, with which there is no limit. At most 2147483647.
 	SecretIDNumUses *int64 `json:"secretIdNumUses,omitempty" tf:"secret_id_num_uses,omitempty"`
 
-	// How long a secret id can be used, in seconds. Default: 0, for ever.
+	// How long a secret id that is made for the role lives. Defaults to 0, with which it does not end. In whole seconds, at most 9223372036.
 	SecretIDTTL *int64 `json:"secretIdTtl,omitempty" tf:"secret_id_ttl,omitempty"`
 
-	// Addresses, or blocks of addresses, that may log in and use a token. Default: all.
+	// Addresses and blocks of addresses in CIDR notation from which a client can log in and use its tokens. All when it is empty.
 	// +listType=set
 	TokenBoundCidrs []*string `json:"tokenBoundCidrs,omitempty" tf:"token_bound_cidrs,omitempty"`
 
-	// How long a token can be made to last whatever the server allows, in seconds. Default: 0, for no such limit.
+	// How long a token can live at most, fixed when it is issued: later changes of the role, of the backend and of the server do not matter to it. Defaults to 0, with which there is no such limit. In whole seconds, at most 9223372036.
 	TokenExplicitMaxTTL *int64 `json:"tokenExplicitMaxTtl,omitempty" tf:"token_explicit_max_ttl,omitempty"`
 
-	// How long a token can be made to last, in seconds. Default: 0, which leaves it to the server.
+	// How long a token can live at most, with all renewals. The backend and the server can set a lower limit. Defaults to 0, with which they alone decide. In whole seconds, at most 9223372036.
 	TokenMaxTTL *int64 `json:"tokenMaxTtl,omitempty" tf:"token_max_ttl,omitempty"`
 
-	// Whether a token is without the server's default policy. Default: false.
+	// Keeps the policy default from tokens. Defaults to false.
 	TokenNoDefaultPolicy *bool `json:"tokenNoDefaultPolicy,omitempty" tf:"token_no_default_policy,omitempty"`
 
-	// How often a token can be used. Default: 0, for no limit.
+	// How many requests a token is good for. It cannot be set for tokens of type batch. Defaults to 0, with which there is no limit. At most 2147483647.
 	TokenNumUses *int64 `json:"tokenNumUses,omitempty" tf:"token_num_uses,omitempty"`
 
-	// How long a token lasts from each renewal on, without an end, in seconds. Default: 0, for tokens that have an end.
+	// Makes periodic tokens: they can be renewed for ever, each time for this long. It must not be more than the backend's longest time to live, and cannot be set for tokens of type batch. Defaults to 0, with which tokens are not periodic. In whole seconds, at most 9223372036.
 	TokenPeriod *int64 `json:"tokenPeriod,omitempty" tf:"token_period,omitempty"`
 
-	// Policies that a token has, in lower case. Default: none but the server's default policy.
+	// Names of the policies that tokens have, besides the policy default. They must be lower case and without commas, and root is not among them, because no login can give it. A policy that does not exist gives no rights.
 	// +listType=set
 	TokenPolicies []*string `json:"tokenPolicies,omitempty" tf:"token_policies,omitempty"`
 
-	// How long a token lasts, in seconds. Default: 0, which leaves it to the server.
+	// How long a token lives before it must be renewed. It must not be more than token_max_ttl when that is set. Defaults to 0, with which the backend and the server decide. In whole seconds, at most 9223372036.
 	TokenTTL *int64 `json:"tokenTtl,omitempty" tf:"token_ttl,omitempty"`
 
-	// Type of the tokens: service, batch, default, default-service or default-batch. Default: default.
+	// Type of the tokens: service, batch, or default, with which the backend decides. Batch tokens are not stored by the server and can be neither renewed nor revoked. Defaults to default.
 	TokenType *string `json:"tokenType,omitempty" tf:"token_type,omitempty"`
 }
 
 // AppRoleObservation is what was found.
 type AppRoleObservation struct {
 
-	// Path at which the auth method is mounted, without auth/. Default: approle.
+	// Path at which the AppRole authentication method is mounted, without auth/ and without a slash at either end. It must be mounted already. Another backend makes another role. Defaults to approle.
 	Backend *string `json:"backend,omitempty" tf:"backend,omitempty"`
 
-	// Whether a secret id is asked for. Default: true.
+	// Whether a login must present a secret id. When it need not, secret_id_bound_cidrs or token_bound_cidrs must be set. Defaults to true.
 	BindSecretID *bool `json:"bindSecretId,omitempty" tf:"bind_secret_id,omitempty"`
 
 	// ID of the object, as the Terraform provider has it.
 	ID *string `json:"id,omitempty" tf:"id,omitempty"`
 
-	// Identifier that logs in, together with a secret id where one is asked for. It is no secret. Default: the server chooses one.
+	// Role id that logins name the role by, which no other role of the backend can have. It is not a secret by itself. The server chooses one when it is not set, and it stays when it is not set any more.
 	RoleID *string `json:"roleId,omitempty" tf:"role_id,omitempty"`
 
-	// Addresses, or blocks of addresses, that may log in with a secret id. Default: all.
+	// Blocks of addresses in CIDR notation from which a client can log in with a secret id. All when it is empty.
 	// +listType=set
 	SecretIDBoundCidrs []*string `json:"secretIdBoundCidrs,omitempty" tf:"secret_id_bound_cidrs,omitempty"`
 
-	// How often a secret id can log in. Default: 0, for no limit.
+	// How many logins a secret id that is made for the role is good for. Defaults to 0, with which there is no limit. At most 2147483647.
 	SecretIDNumUses *int64 `json:"secretIdNumUses,omitempty" tf:"secret_id_num_uses,omitempty"`
 
-	// How long a secret id can be used, in seconds. Default: 0, for ever.
+	// How long a secret id that is made for the role lives. Defaults to 0, with which it does not end. In whole seconds, at most 9223372036.
 	SecretIDTTL *int64 `json:"secretIdTtl,omitempty" tf:"secret_id_ttl,omitempty"`
 
-	// Addresses, or blocks of addresses, that may log in and use a token. Default: all.
+	// Addresses and blocks of addresses in CIDR notation from which a client can log in and use its tokens. All when it is empty.
 	// +listType=set
 	TokenBoundCidrs []*string `json:"tokenBoundCidrs,omitempty" tf:"token_bound_cidrs,omitempty"`
 
-	// How long a token can be made to last whatever the server allows, in seconds. Default: 0, for no such limit.
+	// How long a token can live at most, fixed when it is issued: later changes of the role, of the backend and of the server do not matter to it. Defaults to 0, with which there is no such limit. In whole seconds, at most 9223372036.
 	TokenExplicitMaxTTL *int64 `json:"tokenExplicitMaxTtl,omitempty" tf:"token_explicit_max_ttl,omitempty"`
 
-	// How long a token can be made to last, in seconds. Default: 0, which leaves it to the server.
+	// How long a token can live at most, with all renewals. The backend and the server can set a lower limit. Defaults to 0, with which they alone decide. In whole seconds, at most 9223372036.
 	TokenMaxTTL *int64 `json:"tokenMaxTtl,omitempty" tf:"token_max_ttl,omitempty"`
 
-	// Whether a token is without the server's default policy. Default: false.
+	// Keeps the policy default from tokens. Defaults to false.
 	TokenNoDefaultPolicy *bool `json:"tokenNoDefaultPolicy,omitempty" tf:"token_no_default_policy,omitempty"`
 
-	// How often a token can be used. Default: 0, for no limit.
+	// How many requests a token is good for. It cannot be set for tokens of type batch. Defaults to 0, with which there is no limit. At most 2147483647.
 	TokenNumUses *int64 `json:"tokenNumUses,omitempty" tf:"token_num_uses,omitempty"`
 
-	// How long a token lasts from each renewal on, without an end, in seconds. Default: 0, for tokens that have an end.
+	// Makes periodic tokens: they can be renewed for ever, each time for this long. It must not be more than the backend's longest time to live, and cannot be set for tokens of type batch. Defaults to 0, with which tokens are not periodic. In whole seconds, at most 9223372036.
 	TokenPeriod *int64 `json:"tokenPeriod,omitempty" tf:"token_period,omitempty"`
 
-	// Policies that a token has, in lower case. Default: none but the server's default policy.
+	// Names of the policies that tokens have, besides the policy default. They must be lower case and without commas, and root is not among them, because no login can give it. A policy that does not exist gives no rights.
 	// +listType=set
 	TokenPolicies []*string `json:"tokenPolicies,omitempty" tf:"token_policies,omitempty"`
 
-	// How long a token lasts, in seconds. Default: 0, which leaves it to the server.
+	// How long a token lives before it must be renewed. It must not be more than token_max_ttl when that is set. Defaults to 0, with which the backend and the server decide. In whole seconds, at most 9223372036.
 	TokenTTL *int64 `json:"tokenTtl,omitempty" tf:"token_ttl,omitempty"`
 
-	// Type of the tokens: service, batch, default, default-service or default-batch. Default: default.
+	// Type of the tokens: service, batch, or default, with which the backend decides. Batch tokens are not stored by the server and can be neither renewed nor revoked. Defaults to default.
 	TokenType *string `json:"tokenType,omitempty" tf:"token_type,omitempty"`
 }
 
 // AppRoleParameters are what is asked for.
 type AppRoleParameters struct {
 
-	// Path at which the auth method is mounted, without auth/. Default: approle.
+	// Path at which the AppRole authentication method is mounted, without auth/ and without a slash at either end. It must be mounted already. Another backend makes another role. Defaults to approle.
 	// +kubebuilder:default=approle
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
@@ -128,17 +128,17 @@ type AppRoleParameters struct {
 	// +kubebuilder:validation:Optional
 	Backend *string `json:"backend,omitempty" tf:"backend,omitempty"`
 
-	// Whether a secret id is asked for. Default: true.
+	// Whether a login must present a secret id. When it need not, secret_id_bound_cidrs or token_bound_cidrs must be set. Defaults to true.
 	// +kubebuilder:validation:Optional
 	BindSecretID *bool `json:"bindSecretId,omitempty" tf:"bind_secret_id,omitempty"`
 
-	// Identifier that logs in, together with a secret id where one is asked for. It is no secret. Default: the server chooses one.
+	// Role id that logins name the role by, which no other role of the backend can have. It is not a secret by itself. The server chooses one when it is not set, and it stays when it is not set any more.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Optional
 	RoleID *string `json:"roleId,omitempty" tf:"role_id,omitempty"`
 
-	// Addresses, or blocks of addresses, that may log in with a secret id. Default: all.
+	// Blocks of addresses in CIDR notation from which a client can log in with a secret id. All when it is empty.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=49
@@ -146,19 +146,19 @@ type AppRoleParameters struct {
 	// +listType=set
 	SecretIDBoundCidrs []*string `json:"secretIdBoundCidrs,omitempty" tf:"secret_id_bound_cidrs,omitempty"`
 
-	// How often a secret id can log in. Default: 0, for no limit.
+	// How many logins a secret id that is made for the role is good for. Defaults to 0, with which there is no limit. At most 2147483647.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	SecretIDNumUses *int64 `json:"secretIdNumUses,omitempty" tf:"secret_id_num_uses,omitempty"`
 
-	// How long a secret id can be used, in seconds. Default: 0, for ever.
+	// How long a secret id that is made for the role lives. Defaults to 0, with which it does not end. In whole seconds, at most 9223372036.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	SecretIDTTL *int64 `json:"secretIdTtl,omitempty" tf:"secret_id_ttl,omitempty"`
 
-	// Addresses, or blocks of addresses, that may log in and use a token. Default: all.
+	// Addresses and blocks of addresses in CIDR notation from which a client can log in and use its tokens. All when it is empty.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=49
@@ -166,35 +166,35 @@ type AppRoleParameters struct {
 	// +listType=set
 	TokenBoundCidrs []*string `json:"tokenBoundCidrs,omitempty" tf:"token_bound_cidrs,omitempty"`
 
-	// How long a token can be made to last whatever the server allows, in seconds. Default: 0, for no such limit.
+	// How long a token can live at most, fixed when it is issued: later changes of the role, of the backend and of the server do not matter to it. Defaults to 0, with which there is no such limit. In whole seconds, at most 9223372036.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	TokenExplicitMaxTTL *int64 `json:"tokenExplicitMaxTtl,omitempty" tf:"token_explicit_max_ttl,omitempty"`
 
-	// How long a token can be made to last, in seconds. Default: 0, which leaves it to the server.
+	// How long a token can live at most, with all renewals. The backend and the server can set a lower limit. Defaults to 0, with which they alone decide. In whole seconds, at most 9223372036.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	TokenMaxTTL *int64 `json:"tokenMaxTtl,omitempty" tf:"token_max_ttl,omitempty"`
 
-	// Whether a token is without the server's default policy. Default: false.
+	// Keeps the policy default from tokens. Defaults to false.
 	// +kubebuilder:validation:Optional
 	TokenNoDefaultPolicy *bool `json:"tokenNoDefaultPolicy,omitempty" tf:"token_no_default_policy,omitempty"`
 
-	// How often a token can be used. Default: 0, for no limit.
+	// How many requests a token is good for. It cannot be set for tokens of type batch. Defaults to 0, with which there is no limit. At most 2147483647.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	TokenNumUses *int64 `json:"tokenNumUses,omitempty" tf:"token_num_uses,omitempty"`
 
-	// How long a token lasts from each renewal on, without an end, in seconds. Default: 0, for tokens that have an end.
+	// Makes periodic tokens: they can be renewed for ever, each time for this long. It must not be more than the backend's longest time to live, and cannot be set for tokens of type batch. Defaults to 0, with which tokens are not periodic. In whole seconds, at most 9223372036.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	TokenPeriod *int64 `json:"tokenPeriod,omitempty" tf:"token_period,omitempty"`
 
-	// Policies that a token has, in lower case. Default: none but the server's default policy.
+	// Names of the policies that tokens have, besides the policy default. They must be lower case and without commas, and root is not among them, because no login can give it. A policy that does not exist gives no rights.
 	// +kubebuilder:validation:XValidation:rule="self.all(p, p.matches('^[^A-Z,[:space:]]+$') && !p.startsWith('terdut-owner:'))",message="token policies must be in lower case, without commas and spaces, and must not begin with terdut-owner:"
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
@@ -203,14 +203,14 @@ type AppRoleParameters struct {
 	// +listType=set
 	TokenPolicies []*string `json:"tokenPolicies,omitempty" tf:"token_policies,omitempty"`
 
-	// How long a token lasts, in seconds. Default: 0, which leaves it to the server.
+	// How long a token lives before it must be renewed. It must not be more than token_max_ttl when that is set. Defaults to 0, with which the backend and the server decide. In whole seconds, at most 9223372036.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	TokenTTL *int64 `json:"tokenTtl,omitempty" tf:"token_ttl,omitempty"`
 
-	// Type of the tokens: service, batch, default, default-service or default-batch. Default: default.
-	// +kubebuilder:validation:Enum=service;batch;default;default-service;default-batch
+	// Type of the tokens: service, batch, or default, with which the backend decides. Batch tokens are not stored by the server and can be neither renewed nor revoked. Defaults to default.
+	// +kubebuilder:validation:Enum=default;service;batch
 	// +kubebuilder:validation:Optional
 	TokenType *string `json:"tokenType,omitempty" tf:"token_type,omitempty"`
 }

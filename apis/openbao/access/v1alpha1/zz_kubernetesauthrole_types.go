@@ -15,117 +15,117 @@ import (
 // KubernetesAuthRoleInitParameters are what is asked for.
 type KubernetesAuthRoleInitParameters struct {
 
-	// What an identity is named after: serviceaccount_uid or serviceaccount_name. Default: serviceaccount_uid.
+	// What the server knows a service account by: serviceaccount_uid, its uid, with which a service account that is deleted and made again is another; or serviceaccount_name, its namespace and name. Defaults to serviceaccount_uid.
 	AliasNameSource *string `json:"aliasNameSource,omitempty" tf:"alias_name_source,omitempty"`
 
-	// Audience that a ServiceAccount's token must be for. Default: any.
+	// Audience that the service account's token must be for. Any when it is not set.
 	Audience *string `json:"audience,omitempty" tf:"audience,omitempty"`
 
-	// Names of the ServiceAccounts that may log in. * is all of the namespaces.
+	// Names of the service accounts that can log in. An asterisk in a name stands for any characters, and an asterisk alone, which must then be the only element, for all names. At least one.
 	// +listType=set
 	BoundServiceAccountNames []*string `json:"boundServiceAccountNames,omitempty" tf:"bound_service_account_names,omitempty"`
 
-	// Namespaces of the ServiceAccounts that may log in. * is all namespaces.
+	// Kubernetes namespaces whose service accounts can log in. An asterisk in a name stands for any characters, and an asterisk alone, which must then be the only element, for all namespaces. At least one.
 	// +listType=set
 	BoundServiceAccountNamespaces []*string `json:"boundServiceAccountNamespaces,omitempty" tf:"bound_service_account_namespaces,omitempty"`
 
-	// Addresses, or blocks of addresses, that may log in and use a token. Default: all.
+	// Addresses and blocks of addresses in CIDR notation from which a client can log in and use its tokens. All when it is empty.
 	// +listType=set
 	TokenBoundCidrs []*string `json:"tokenBoundCidrs,omitempty" tf:"token_bound_cidrs,omitempty"`
 
-	// How long a token can be made to last whatever the server allows, in seconds. Default: 0, for no such limit.
+	// How long a token can live at most, fixed when it is issued: later changes of the role, of the backend and of the server do not matter to it. Defaults to 0, with which there is no such limit. In whole seconds, at most 9223372036.
 	TokenExplicitMaxTTL *int64 `json:"tokenExplicitMaxTtl,omitempty" tf:"token_explicit_max_ttl,omitempty"`
 
-	// How long a token can be made to last, in seconds. Default: 0, which leaves it to the server.
+	// How long a token can live at most, with all renewals. The backend and the server can set a lower limit. Defaults to 0, with which they alone decide. In whole seconds, at most 9223372036.
 	TokenMaxTTL *int64 `json:"tokenMaxTtl,omitempty" tf:"token_max_ttl,omitempty"`
 
-	// Whether a token is without the server's default policy. Default: false.
+	// Keeps the policy default from tokens. Defaults to false.
 	TokenNoDefaultPolicy *bool `json:"tokenNoDefaultPolicy,omitempty" tf:"token_no_default_policy,omitempty"`
 
-	// How often a token can be used. Default: 0, for no limit.
+	// How many requests a token is good for. It cannot be set for tokens of type batch. Defaults to 0, with which there is no limit. At most 2147483647.
 	TokenNumUses *int64 `json:"tokenNumUses,omitempty" tf:"token_num_uses,omitempty"`
 
-	// How long a token lasts from each renewal on, without an end, in seconds. Default: 0, for tokens that have an end.
+	// Makes periodic tokens: they can be renewed for ever, each time for this long. It must not be more than the backend's longest time to live, and cannot be set for tokens of type batch. Defaults to 0, with which tokens are not periodic. In whole seconds, at most 9223372036.
 	TokenPeriod *int64 `json:"tokenPeriod,omitempty" tf:"token_period,omitempty"`
 
-	// Policies that a token has, in lower case. Default: none but the server's default policy.
+	// Names of the policies that tokens have, besides the policy default. They must be lower case and without commas, and root is not among them, because no login can give it. A policy that does not exist gives no rights.
 	// +listType=set
 	TokenPolicies []*string `json:"tokenPolicies,omitempty" tf:"token_policies,omitempty"`
 
-	// How long a token lasts, in seconds. Default: 0, which leaves it to the server.
+	// How long a token lives before it must be renewed. It must not be more than token_max_ttl when that is set. Defaults to 0, with which the backend and the server decide. In whole seconds, at most 9223372036.
 	TokenTTL *int64 `json:"tokenTtl,omitempty" tf:"token_ttl,omitempty"`
 
-	// Type of the tokens: service, batch, default, default-service or default-batch. Default: default.
+	// Type of the tokens: service, batch, or default, with which the backend decides. Batch tokens are not stored by the server and can be neither renewed nor revoked. Defaults to default.
 	TokenType *string `json:"tokenType,omitempty" tf:"token_type,omitempty"`
 }
 
 // KubernetesAuthRoleObservation is what was found.
 type KubernetesAuthRoleObservation struct {
 
-	// What an identity is named after: serviceaccount_uid or serviceaccount_name. Default: serviceaccount_uid.
+	// What the server knows a service account by: serviceaccount_uid, its uid, with which a service account that is deleted and made again is another; or serviceaccount_name, its namespace and name. Defaults to serviceaccount_uid.
 	AliasNameSource *string `json:"aliasNameSource,omitempty" tf:"alias_name_source,omitempty"`
 
-	// Audience that a ServiceAccount's token must be for. Default: any.
+	// Audience that the service account's token must be for. Any when it is not set.
 	Audience *string `json:"audience,omitempty" tf:"audience,omitempty"`
 
-	// Path at which the auth method is mounted, without auth/. Default: kubernetes.
+	// Path at which the Kubernetes authentication method is mounted, without auth/ and without a slash at either end. It must be mounted already. Another backend makes another role. Defaults to kubernetes.
 	Backend *string `json:"backend,omitempty" tf:"backend,omitempty"`
 
-	// Names of the ServiceAccounts that may log in. * is all of the namespaces.
+	// Names of the service accounts that can log in. An asterisk in a name stands for any characters, and an asterisk alone, which must then be the only element, for all names. At least one.
 	// +listType=set
 	BoundServiceAccountNames []*string `json:"boundServiceAccountNames,omitempty" tf:"bound_service_account_names,omitempty"`
 
-	// Namespaces of the ServiceAccounts that may log in. * is all namespaces.
+	// Kubernetes namespaces whose service accounts can log in. An asterisk in a name stands for any characters, and an asterisk alone, which must then be the only element, for all namespaces. At least one.
 	// +listType=set
 	BoundServiceAccountNamespaces []*string `json:"boundServiceAccountNamespaces,omitempty" tf:"bound_service_account_namespaces,omitempty"`
 
 	// ID of the object, as the Terraform provider has it.
 	ID *string `json:"id,omitempty" tf:"id,omitempty"`
 
-	// Addresses, or blocks of addresses, that may log in and use a token. Default: all.
+	// Addresses and blocks of addresses in CIDR notation from which a client can log in and use its tokens. All when it is empty.
 	// +listType=set
 	TokenBoundCidrs []*string `json:"tokenBoundCidrs,omitempty" tf:"token_bound_cidrs,omitempty"`
 
-	// How long a token can be made to last whatever the server allows, in seconds. Default: 0, for no such limit.
+	// How long a token can live at most, fixed when it is issued: later changes of the role, of the backend and of the server do not matter to it. Defaults to 0, with which there is no such limit. In whole seconds, at most 9223372036.
 	TokenExplicitMaxTTL *int64 `json:"tokenExplicitMaxTtl,omitempty" tf:"token_explicit_max_ttl,omitempty"`
 
-	// How long a token can be made to last, in seconds. Default: 0, which leaves it to the server.
+	// How long a token can live at most, with all renewals. The backend and the server can set a lower limit. Defaults to 0, with which they alone decide. In whole seconds, at most 9223372036.
 	TokenMaxTTL *int64 `json:"tokenMaxTtl,omitempty" tf:"token_max_ttl,omitempty"`
 
-	// Whether a token is without the server's default policy. Default: false.
+	// Keeps the policy default from tokens. Defaults to false.
 	TokenNoDefaultPolicy *bool `json:"tokenNoDefaultPolicy,omitempty" tf:"token_no_default_policy,omitempty"`
 
-	// How often a token can be used. Default: 0, for no limit.
+	// How many requests a token is good for. It cannot be set for tokens of type batch. Defaults to 0, with which there is no limit. At most 2147483647.
 	TokenNumUses *int64 `json:"tokenNumUses,omitempty" tf:"token_num_uses,omitempty"`
 
-	// How long a token lasts from each renewal on, without an end, in seconds. Default: 0, for tokens that have an end.
+	// Makes periodic tokens: they can be renewed for ever, each time for this long. It must not be more than the backend's longest time to live, and cannot be set for tokens of type batch. Defaults to 0, with which tokens are not periodic. In whole seconds, at most 9223372036.
 	TokenPeriod *int64 `json:"tokenPeriod,omitempty" tf:"token_period,omitempty"`
 
-	// Policies that a token has, in lower case. Default: none but the server's default policy.
+	// Names of the policies that tokens have, besides the policy default. They must be lower case and without commas, and root is not among them, because no login can give it. A policy that does not exist gives no rights.
 	// +listType=set
 	TokenPolicies []*string `json:"tokenPolicies,omitempty" tf:"token_policies,omitempty"`
 
-	// How long a token lasts, in seconds. Default: 0, which leaves it to the server.
+	// How long a token lives before it must be renewed. It must not be more than token_max_ttl when that is set. Defaults to 0, with which the backend and the server decide. In whole seconds, at most 9223372036.
 	TokenTTL *int64 `json:"tokenTtl,omitempty" tf:"token_ttl,omitempty"`
 
-	// Type of the tokens: service, batch, default, default-service or default-batch. Default: default.
+	// Type of the tokens: service, batch, or default, with which the backend decides. Batch tokens are not stored by the server and can be neither renewed nor revoked. Defaults to default.
 	TokenType *string `json:"tokenType,omitempty" tf:"token_type,omitempty"`
 }
 
 // KubernetesAuthRoleParameters are what is asked for.
 type KubernetesAuthRoleParameters struct {
 
-	// What an identity is named after: serviceaccount_uid or serviceaccount_name. Default: serviceaccount_uid.
+	// What the server knows a service account by: serviceaccount_uid, its uid, with which a service account that is deleted and made again is another; or serviceaccount_name, its namespace and name. Defaults to serviceaccount_uid.
 	// +kubebuilder:validation:Enum=serviceaccount_uid;serviceaccount_name
 	// +kubebuilder:validation:Optional
 	AliasNameSource *string `json:"aliasNameSource,omitempty" tf:"alias_name_source,omitempty"`
 
-	// Audience that a ServiceAccount's token must be for. Default: any.
+	// Audience that the service account's token must be for. Any when it is not set.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Optional
 	Audience *string `json:"audience,omitempty" tf:"audience,omitempty"`
 
-	// Path at which the auth method is mounted, without auth/. Default: kubernetes.
+	// Path at which the Kubernetes authentication method is mounted, without auth/ and without a slash at either end. It must be mounted already. Another backend makes another role. Defaults to kubernetes.
 	// +kubebuilder:default=kubernetes
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
@@ -134,7 +134,7 @@ type KubernetesAuthRoleParameters struct {
 	// +kubebuilder:validation:Optional
 	Backend *string `json:"backend,omitempty" tf:"backend,omitempty"`
 
-	// Names of the ServiceAccounts that may log in. * is all of the namespaces.
+	// Names of the service accounts that can log in. An asterisk in a name stands for any characters, and an asterisk alone, which must then be the only element, for all names. At least one.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
@@ -143,7 +143,7 @@ type KubernetesAuthRoleParameters struct {
 	// +listType=set
 	BoundServiceAccountNames []*string `json:"boundServiceAccountNames,omitempty" tf:"bound_service_account_names,omitempty"`
 
-	// Namespaces of the ServiceAccounts that may log in. * is all namespaces.
+	// Kubernetes namespaces whose service accounts can log in. An asterisk in a name stands for any characters, and an asterisk alone, which must then be the only element, for all namespaces. At least one.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
@@ -152,7 +152,7 @@ type KubernetesAuthRoleParameters struct {
 	// +listType=set
 	BoundServiceAccountNamespaces []*string `json:"boundServiceAccountNamespaces,omitempty" tf:"bound_service_account_namespaces,omitempty"`
 
-	// Addresses, or blocks of addresses, that may log in and use a token. Default: all.
+	// Addresses and blocks of addresses in CIDR notation from which a client can log in and use its tokens. All when it is empty.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=49
@@ -160,35 +160,35 @@ type KubernetesAuthRoleParameters struct {
 	// +listType=set
 	TokenBoundCidrs []*string `json:"tokenBoundCidrs,omitempty" tf:"token_bound_cidrs,omitempty"`
 
-	// How long a token can be made to last whatever the server allows, in seconds. Default: 0, for no such limit.
+	// How long a token can live at most, fixed when it is issued: later changes of the role, of the backend and of the server do not matter to it. Defaults to 0, with which there is no such limit. In whole seconds, at most 9223372036.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	TokenExplicitMaxTTL *int64 `json:"tokenExplicitMaxTtl,omitempty" tf:"token_explicit_max_ttl,omitempty"`
 
-	// How long a token can be made to last, in seconds. Default: 0, which leaves it to the server.
+	// How long a token can live at most, with all renewals. The backend and the server can set a lower limit. Defaults to 0, with which they alone decide. In whole seconds, at most 9223372036.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	TokenMaxTTL *int64 `json:"tokenMaxTtl,omitempty" tf:"token_max_ttl,omitempty"`
 
-	// Whether a token is without the server's default policy. Default: false.
+	// Keeps the policy default from tokens. Defaults to false.
 	// +kubebuilder:validation:Optional
 	TokenNoDefaultPolicy *bool `json:"tokenNoDefaultPolicy,omitempty" tf:"token_no_default_policy,omitempty"`
 
-	// How often a token can be used. Default: 0, for no limit.
+	// How many requests a token is good for. It cannot be set for tokens of type batch. Defaults to 0, with which there is no limit. At most 2147483647.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	TokenNumUses *int64 `json:"tokenNumUses,omitempty" tf:"token_num_uses,omitempty"`
 
-	// How long a token lasts from each renewal on, without an end, in seconds. Default: 0, for tokens that have an end.
+	// Makes periodic tokens: they can be renewed for ever, each time for this long. It must not be more than the backend's longest time to live, and cannot be set for tokens of type batch. Defaults to 0, with which tokens are not periodic. In whole seconds, at most 9223372036.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	TokenPeriod *int64 `json:"tokenPeriod,omitempty" tf:"token_period,omitempty"`
 
-	// Policies that a token has, in lower case. Default: none but the server's default policy.
+	// Names of the policies that tokens have, besides the policy default. They must be lower case and without commas, and root is not among them, because no login can give it. A policy that does not exist gives no rights.
 	// +kubebuilder:validation:XValidation:rule="self.all(p, p.matches('^[^A-Z,[:space:]]+$') && !p.startsWith('terdut-owner:'))",message="token policies must be in lower case, without commas and spaces, and must not begin with terdut-owner:"
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
@@ -197,14 +197,14 @@ type KubernetesAuthRoleParameters struct {
 	// +listType=set
 	TokenPolicies []*string `json:"tokenPolicies,omitempty" tf:"token_policies,omitempty"`
 
-	// How long a token lasts, in seconds. Default: 0, which leaves it to the server.
+	// How long a token lives before it must be renewed. It must not be more than token_max_ttl when that is set. Defaults to 0, with which the backend and the server decide. In whole seconds, at most 9223372036.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +kubebuilder:validation:Optional
 	TokenTTL *int64 `json:"tokenTtl,omitempty" tf:"token_ttl,omitempty"`
 
-	// Type of the tokens: service, batch, default, default-service or default-batch. Default: default.
-	// +kubebuilder:validation:Enum=service;batch;default;default-service;default-batch
+	// Type of the tokens: service, batch, or default, with which the backend decides. Batch tokens are not stored by the server and can be neither renewed nor revoked. Defaults to default.
+	// +kubebuilder:validation:Enum=default;service;batch
 	// +kubebuilder:validation:Optional
 	TokenType *string `json:"tokenType,omitempty" tf:"token_type,omitempty"`
 }

@@ -15,7 +15,7 @@ import (
 // PolicyInitParameters are what is asked for.
 type PolicyInitParameters struct {
 
-	// Rules of the policy, in HCL or JSON as OpenBao reads them: path "kv/data/shop" { capabilities = ["read"] }.
+	// Text of the policy in HCL or JSON, as OpenBao documents it. It must not be empty, and not be encoded as base64. White space around it is of no account.
 	Policy *string `json:"policy,omitempty" tf:"policy,omitempty"`
 }
 
@@ -24,14 +24,14 @@ type PolicyObservation struct {
 	// ID of the object, as the Terraform provider has it.
 	ID *string `json:"id,omitempty" tf:"id,omitempty"`
 
-	// Rules of the policy, in HCL or JSON as OpenBao reads them: path "kv/data/shop" { capabilities = ["read"] }.
+	// Text of the policy in HCL or JSON, as OpenBao documents it. It must not be empty, and not be encoded as base64. White space around it is of no account.
 	Policy *string `json:"policy,omitempty" tf:"policy,omitempty"`
 }
 
 // PolicyParameters are what is asked for.
 type PolicyParameters struct {
 
-	// Rules of the policy, in HCL or JSON as OpenBao reads them: path "kv/data/shop" { capabilities = ["read"] }.
+	// Text of the policy in HCL or JSON, as OpenBao documents it. It must not be empty, and not be encoded as base64. White space around it is of no account.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=65536
 	// +kubebuilder:validation:Optional

@@ -106,13 +106,13 @@ func (o *owned) DeletePolicy(ctx context.Context, name string) error {
 }
 
 // ReadKubernetesAuthRole returns a role without its mark.
-func (o *owned) ReadKubernetesAuthRole(ctx context.Context, mount, name string) (openbao.KubernetesAuthRole, error) {
+func (o *owned) ReadKubernetesAuthRole(ctx context.Context, mount, name string) (*openbao.KubernetesAuthRole, error) {
 	role, err := o.API.ReadKubernetesAuthRole(ctx, mount, name)
 	if err != nil {
-		return role, o.keep(err)
+		return nil, o.keep(err)
 	}
 	var m *mark
-	role.Policies, m = withoutMark(role.Policies)
+	role.TokenPolicies, m = withoutMark(role.TokenPolicies)
 	return role, o.keep(o.take(m, rolePath(mount, name)))
 }
 
@@ -122,7 +122,7 @@ func (o *owned) WriteKubernetesAuthRole(ctx context.Context, mount, name string,
 	if err != nil {
 		return err
 	}
-	role.Policies = withMark(role.Policies, o.who)
+	role.TokenPolicies = withMark(role.TokenPolicies, o.who)
 	return o.keep(o.API.WriteKubernetesAuthRole(ctx, mount, name, role))
 }
 
@@ -135,13 +135,13 @@ func (o *owned) DeleteKubernetesAuthRole(ctx context.Context, mount, name string
 }
 
 // ReadAppRoleRole returns a role without its mark.
-func (o *owned) ReadAppRoleRole(ctx context.Context, mount, name string) (openbao.AppRoleRole, error) {
+func (o *owned) ReadAppRoleRole(ctx context.Context, mount, name string) (*openbao.AppRoleRole, error) {
 	role, err := o.API.ReadAppRoleRole(ctx, mount, name)
 	if err != nil {
-		return role, o.keep(err)
+		return nil, o.keep(err)
 	}
 	var m *mark
-	role.Policies, m = withoutMark(role.Policies)
+	role.TokenPolicies, m = withoutMark(role.TokenPolicies)
 	return role, o.keep(o.take(m, rolePath(mount, name)))
 }
 
@@ -151,7 +151,7 @@ func (o *owned) WriteAppRoleRole(ctx context.Context, mount, name string, role o
 	if err != nil {
 		return err
 	}
-	role.Policies = withMark(role.Policies, o.who)
+	role.TokenPolicies = withMark(role.TokenPolicies, o.who)
 	return o.keep(o.API.WriteAppRoleRole(ctx, mount, name, role))
 }
 
