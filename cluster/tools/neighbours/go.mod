@@ -2,9 +2,3 @@
 module github.com/ryuvia/provider-terdut/cluster/tools/neighbours
 
 go 1.26.0
-
-require (
-	github.com/cloudnative-pg/cloudnative-pg v1.28.0
-	github.com/zalando/postgres-operator v1.15.1
-	sigs.k8s.io/gateway-api v1.6.3
-)
