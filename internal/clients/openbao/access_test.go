@@ -137,6 +137,19 @@ func TestRoles(t *testing.T) {
 		}
 	}
 
+	// The server would make something else of blocks of addresses in some spellings.
+	spelled := openbao.AppRoleRole{SecretIDBoundCIDRs: []string{"2001:DB8:0::/48", "192.0.2.7/24"}}
+	if err := c.WriteAppRoleRole(ctx, "roles", "app.1", spelled); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.ReadAppRoleRole(ctx, "roles", "app.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"192.0.2.7/24", "2001:db8::/48"}, got.SecretIDBoundCIDRs, unordered); diff != "" {
+		t.Errorf("blocks of addresses: -want, +got:\n%s", diff)
+	}
+
 	for range 2 {
 		if err := c.DeleteKubernetesAuthRole(ctx, "k8s/west", "app.1"); err != nil {
 			t.Errorf("DeleteKubernetesAuthRole(...): %v", err)

@@ -115,6 +115,14 @@ func TestRolesMountGone(t *testing.T) {
 		wantRole(t, c, "fleeting")
 	})
 	wantReason(t, appRoleCalls(ctx, c, "fleeting", "x"), openbao.ReasonMountNotFound, "a mount that is gone")
+
+	// Another method in its place, which says of each role that it is not there, is not taken for it by a client that knew the first.
+	t.Run("Between", func(t *testing.T) {
+		enable(t, "fleeting", "approle")
+		wantRole(t, c, "fleeting")
+	})
+	enable(t, "fleeting", "kubernetes")
+	wantReason(t, appRoleCalls(ctx, c, "fleeting", "x"), openbao.ReasonMountNotFound, "another method in its place")
 }
 
 // TestAccessDenied holds that a denial is told apart from what is not there, and names the capability and the path that a policy needs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 )
 
 // An AppRoleRole of the AppRole authentication method. Lists have no order. Secret ids of a role are no part of it.
@@ -12,7 +13,8 @@ type AppRoleRole struct {
 	RoleID string `json:"role_id,omitempty"`
 	// BindSecretID makes logins present a secret id. Without it, one of the lists of CIDRs must not be empty.
 	BindSecretID bool `json:"bind_secret_id"`
-	// SecretIDBoundCIDRs are the blocks of addresses that logins can come from. Empty is anywhere.
+	// SecretIDBoundCIDRs are the blocks of addresses that logins can come from. Empty is anywhere. They are written in their shortest
+	// spelling.
 	SecretIDBoundCIDRs []string `json:"secret_id_bound_cidrs"`
 	// SecretIDNumUses is how many logins a secret id is good for. 0 is any number.
 	SecretIDNumUses int64 `json:"secret_id_num_uses"`
@@ -56,8 +58,7 @@ func (c *Client) ReadAppRoleRole(ctx context.Context, mount, name string) (*AppR
 
 // WriteAppRoleRole makes a role, or sets all its settings when it is there, whoever made it.
 func (c *Client) WriteAppRoleRole(ctx context.Context, mount, name string, role AppRoleRole) error {
-	role.SecretIDBoundCIDRs = filled(role.SecretIDBoundCIDRs)
-	role.TokenSettings = role.TokenSettings.filled()
+	role.SecretIDBoundCIDRs = shortest(role.SecretIDBoundCIDRs)
 	return c.writeRole(ctx, opWriteAppRole, roleOf(kindAppRole, mount, name), role)
 }
 
@@ -65,6 +66,19 @@ func (c *Client) WriteAppRoleRole(ctx context.Context, mount, name string, role 
 // is fine the caller knows.
 func (c *Client) DeleteAppRoleRole(ctx context.Context, mount, name string) error {
 	return c.deleteRole(ctx, opDeleteAppRole, roleOf(kindAppRole, mount, name))
+}
+
+// shortest returns blocks of addresses in their shortest spelling: of some others, for example 2001:db8:0::/48, the server reads back
+// what is no block any more, so that no login could ever come from there.
+func shortest(cidrs []string) []string {
+	l := make([]string, 0, len(cidrs))
+	for _, s := range cidrs {
+		if p, err := netip.ParsePrefix(s); err == nil {
+			s = p.String()
+		}
+		l = append(l, s) // What is no block the server refuses.
+	}
+	return l
 }
 
 func (r AppRoleRole) validate() error {

@@ -43,9 +43,6 @@ func (c *Client) ReadKubernetesAuthRole(ctx context.Context, mount, name string)
 
 // WriteKubernetesAuthRole makes a role, or sets all its settings when it is there, whoever made it.
 func (c *Client) WriteKubernetesAuthRole(ctx context.Context, mount, name string, role KubernetesAuthRole) error {
-	role.BoundServiceAccountNames = filled(role.BoundServiceAccountNames)
-	role.BoundServiceAccountNamespaces = filled(role.BoundServiceAccountNamespaces)
-	role.TokenSettings = role.TokenSettings.filled()
 	return c.writeRole(ctx, opWriteKubernetesRole, roleOf(kindKubernetes, mount, name), role)
 }
 

@@ -43,19 +43,6 @@ type TokenSettings struct {
 	TokenType string `json:"token_type"`
 }
 
-// filled returns the settings with empty lists instead of none, which the server would take for lists that are to stay as they are.
-func (s TokenSettings) filled() TokenSettings {
-	s.TokenPolicies, s.TokenBoundCIDRs = filled(s.TokenPolicies), filled(s.TokenBoundCIDRs)
-	return s
-}
-
-func filled(l []string) []string {
-	if l == nil {
-		return []string{}
-	}
-	return slices.Clone(l)
-}
-
 // validate durations, which the server would not refuse when they are too long.
 func (s TokenSettings) validate() error {
 	return validateSeconds(map[string]int64{

@@ -40,7 +40,7 @@ func schemaOf(ctx context.Context, p provider.Provider) ([]byte, error) {
 			}
 		}
 		resources[name] = &tfjson.Schema{
-			Version: uint64(s.Version), //nolint:gosec // A version is a small number.
+			Version: uint64(s.Version),
 			Block:   &tfjson.SchemaBlock{Attributes: attributes, Description: s.Block.Description},
 		}
 	}

@@ -81,6 +81,19 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// TestOtherSpelling holds that an address which somebody else spelled in another way is no change.
+func TestOtherSpelling(t *testing.T) {
+	defer enable(t, "spelling", "approle")()
+	tf := administrator(t)
+	config := object{"backend": "spelling", "name": "x", "secret_id_bound_cidrs": []string{"2001:db8::/32", "192.0.2.0/24"}}
+	state := settle(t, tf, kindAppRole, nil, config, "Before.")
+	write(t, "auth/spelling/role/x", map[string]any{"secret_id_bound_cidrs": []string{"192.0.2.0/24", "2001:DB8::/32"}})
+	again, err := tf.read(kindAppRole, state)
+	if diff := cmp.Diff(state, again); diff != "" || err != nil {
+		t.Errorf("state after reading: %v, -want, +got:\n%s", err, diff)
+	}
+}
+
 // TestAbsent holds that what is not there any more is made again, and that deleting it succeeds.
 func TestAbsent(t *testing.T) {
 	defer enable(t, "absent-k", "kubernetes")()

@@ -67,6 +67,12 @@ func TestWithAPI(t *testing.T) {
 	if diff := cmp.Diff(object{"id": "x", "name": "x", "policy": "# theirs"}, state); diff != "" || err != nil {
 		t.Errorf("state of what was read by its id: %v, -want, +got:\n%s", err, diff)
 	}
+	// A server that trims policies has not changed them.
+	spaced := object{"id": "x", "name": "x", "policy": "\n  # theirs\n"}
+	state, err = tf.read(kindPolicy, spaced)
+	if diff := cmp.Diff(spaced, state); diff != "" || err != nil {
+		t.Errorf("state of a policy that differs in white space: %v, -want, +got:\n%s", err, diff)
+	}
 }
 
 // halfAppRole is a client that writes roles and cannot read them.
@@ -91,6 +97,10 @@ func TestRoleID(t *testing.T) {
 	if chosenByServer == "" {
 		t.Error("there is no role id")
 	}
+	p, err := tf.plan(kindAppRole, state, config.with(object{"token_ttl": 5}))
+	if diff := cmp.Diff([]string{"token_ttl"}, p.changes()); diff != "" || err != nil {
+		t.Errorf("changes in the plan: %v, -want, +got:\n%s", err, diff)
+	}
 	state = settle(t, tf, kindAppRole, state, config.with(object{"token_ttl": 5}), "Another setting.")
 	if state["role_id"] != chosenByServer {
 		t.Error("the role id changed with another setting")
@@ -106,7 +116,7 @@ func TestRoleID(t *testing.T) {
 
 	// A secret id that was made is not part of the state.
 	write(t, "auth/role-id/role/x/custom-secret-id", map[string]any{"secret_id": "S3ntinel-Value"})
-	state, err := tf.read(kindAppRole, state)
+	state, err = tf.read(kindAppRole, state)
 	if err != nil {
 		t.Fatal(err)
 	}

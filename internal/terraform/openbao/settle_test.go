@@ -66,7 +66,7 @@ func TestSettles(t *testing.T) {
 		},
 		kindAppRole: {
 			"RoleID":     {"A chosen role id.", object{"role_id": "My chosen-id"}},
-			"NoSecretID": {"Addresses instead of a secret id.", object{"bind_secret_id": false, "secret_id_bound_cidrs": []string{"192.0.2.0/24", "198.51.100.7/32", "2001:DB8::/32"}}},
+			"NoSecretID": {"Addresses instead of a secret id.", object{"bind_secret_id": false, "secret_id_bound_cidrs": []string{"192.0.2.0/24", "198.51.100.7/32", "2001:DB8:0::/48", "2001:db8:0001::/64"}}},
 			"SecretIDs":  {"Limits of secret ids.", object{"secret_id_num_uses": 3, "secret_id_ttl": 60, "secret_id_bound_cidrs": []string{}}},
 		},
 	}

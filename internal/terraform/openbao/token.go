@@ -1,6 +1,8 @@
 package openbao
 
 import (
+	"maps"
+
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
@@ -72,9 +74,7 @@ func roleAttributes(method, backend string, own map[string]schema.Attribute) map
 			Validators: []validator.String{oneOf(openbao.TokenTypeDefault, openbao.TokenTypeService, openbao.TokenTypeBatch)},
 		},
 	}
-	for name, a := range own {
-		attributes[name] = a
-	}
+	maps.Copy(attributes, own)
 	return attributes
 }
 

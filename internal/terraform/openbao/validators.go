@@ -29,12 +29,10 @@ var (
 	mountPath  = textRule{"must be the path of a mount", openbao.ValidateMount}
 
 	assignablePolicy = textRule{"must be the name of a policy that a login can give", func(s string) error {
-		switch {
-		case s == "default":
+		if s == "default" {
 			return nil // It is managed by nobody, and can be given by name.
-		default:
-			return openbao.ValidatePolicyName(s)
 		}
+		return openbao.ValidatePolicyName(s)
 	}}
 	roleID = textRule{"must be a role id", func(s string) error {
 		if s == "" || strings.TrimSpace(s) != s {
