@@ -211,6 +211,8 @@ func observedCredential(mods ...mod) *structpb.Struct {
 // stored is a record with a version, which the BaoSecret is Ready with.
 func stored(obj map[string]any) {
 	with("status.atProvider.version", 1)(obj)
+	with("status.atProvider.mount", "kv")(obj)
+	with("status.atProvider.path", "tenants/shop/orders")(obj)
 	with("status.atProvider.url", "https://bao.example.org/v1/kv/data/tenants/shop/orders")(obj)
 	with("status.atProvider.deletionPolicy", "Retain")(obj)
 	yes(1, "RecordReady", "Ready", "Synced")(obj)

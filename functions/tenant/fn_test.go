@@ -103,6 +103,7 @@ const (
 	noCredential = "CredentialReady=False Waiting: The credential is stored once the PGDatabase has found that nothing stands in the way."
 	noDatabase   = "DatabaseReady=False Waiting: Role, database and extensions are created once the credential is stored."
 	sharedAccess = "AccessReady=True Available"
+	noAccess     = "AccessReady=False Waiting: How the record is read is the admin's default, which is known once the credential is stored."
 	noSecret     = "SecretProjected=False Waiting: The Secret is delivered once the database and its credential are ready."
 	noLogin      = "LoginVerified=False Waiting: The login is verified once the Secret is delivered."
 )
@@ -124,7 +125,7 @@ func TestRunFunction(t *testing.T) {
 				resources:  map[string]*structpb.Struct{"database": wantDatabase()},
 				xrReady:    fnv1.Ready_READY_FALSE,
 				status:     status("Planned"),
-				conditions: []string{noCredential, noDatabase, sharedAccess, noSecret, noLogin},
+				conditions: []string{noCredential, noDatabase, noAccess, noSecret, noLogin},
 				ttl:        5 * time.Second,
 			},
 		},
@@ -136,7 +137,7 @@ func TestRunFunction(t *testing.T) {
 				xrReady:   fnv1.Ready_READY_FALSE,
 				status:    status("Planned"),
 				conditions: []string{
-					noCredential, noDatabase, sharedAccess, noSecret, noLogin,
+					noCredential, noDatabase, noAccess, noSecret, noLogin,
 				},
 				ttl: 5 * time.Second,
 			},
@@ -150,7 +151,7 @@ func TestRunFunction(t *testing.T) {
 				xrReady:   fnv1.Ready_READY_FALSE,
 				status:    status("Planned", endpoint...),
 				conditions: []string{
-					noCredential, noDatabase, sharedAccess, noSecret, noLogin,
+					noCredential, noDatabase, noAccess, noSecret, noLogin,
 				},
 				ttl: 5 * time.Second,
 			},
@@ -239,7 +240,7 @@ func TestRunFunction(t *testing.T) {
 				resources:  map[string]*structpb.Struct{"database": wantDatabase()},
 				xrReady:    fnv1.Ready_READY_FALSE,
 				status:     status("Conflict", endpoint...),
-				conditions: []string{noCredential, "DatabaseReady=False Conflict: Role is taken.", sharedAccess, noSecret, noLogin},
+				conditions: []string{noCredential, "DatabaseReady=False Conflict: Role is taken.", noAccess, noSecret, noLogin},
 				ttl:        5 * time.Second,
 			},
 		},

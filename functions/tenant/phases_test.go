@@ -93,6 +93,7 @@ func (w *world) observed() map[string]*structpb.Struct {
 		if seen := w.seen[name]; seen > 0 {
 			mods = append(mods, map[string]func(int) []mod{
 				"database": w.databaseStatus, "credential": w.credentialStatus, "external-secret": w.secretStatus,
+				"policy": w.accessStatus, "auth-role": w.accessStatus, "service-account": func(int) []mod { return nil }, "secret-store": w.storeStatus,
 			}[name](seen)...)
 		}
 		s, err := structpb.NewStruct(obj)
@@ -140,6 +141,7 @@ func (w *world) credentialStatus(gen int) []mod {
 	if w.written {
 		mods = append(mods, with("status.atProvider.version", 1))
 	}
+	mods = append(mods, withAccess("Shared"))
 	for _, ct := range []string{"RecordReady", "Ready", "Synced"} {
 		switch {
 		case w.denied:
@@ -153,6 +155,23 @@ func (w *world) credentialStatus(gen int) []mod {
 		}
 	}
 	return mods
+}
+
+func (w *world) accessStatus(gen int) []mod {
+	switch {
+	case w.denied:
+		return []mod{said("Ready", "Unknown", "PermissionDenied", "denied", gen), said("Synced", "False", "ReconcileError", "denied", gen)}
+	case w.baoDown:
+		return []mod{said("Ready", "Unknown", "Unreachable", "down", gen), said("Synced", "False", "ReconcileError", "down", gen)}
+	}
+	return []mod{yes(gen, "Ready", "Synced")}
+}
+
+func (w *world) storeStatus(int) []mod {
+	if w.baoDown || w.storeDown {
+		return []mod{said("Ready", "False", "ValidationFailed", "unable to validate store", 0)}
+	}
+	return []mod{said("Ready", "True", "Valid", "store validated", 0)}
 }
 
 func (w *world) secretStatus(gen int) []mod {
@@ -201,6 +220,9 @@ func TestPhaseNeverGoesBack(t *testing.T) {
 				w.step()
 			}
 			mods := []mod{with("spec.connectionLimit", w.limit), with("metadata.generation", w.limit+1)}
+			if seed%2 == 1 {
+				mods = append(mods, kubernetes)
+			}
 			if last != nil {
 				mods = append(mods, answered(last))
 			}

@@ -44,7 +44,7 @@ func (t *tenant) usesOwnStore() bool {
 func (t *tenant) composeAccess(s *state, resources map[string]composite.Resource) error {
 	t.store = t.spec.SecretStoreRef
 	wanted := t.byKubernetes()
-	s.accessReady = !wanted
+	s.accessReady = !wanted && (t.spec.Access != nil || t.recordFacts().Mount != "")
 	if !wanted && !t.access.any() {
 		return nil
 	}
@@ -241,6 +241,8 @@ func (t *tenant) accessCondition(s state) composite.Condition {
 	switch {
 	case s.accessReady:
 		return composite.Available(ct)
+	case facts.Mount == "" && t.spec.Access == nil:
+		return composite.Waiting(ct, messageUnknownAccess)
 	case facts.Mount == "":
 		return composite.Waiting(ct, messageNoAccess)
 	case facts.Access == nil:
@@ -265,8 +267,11 @@ func (t *tenant) accessCondition(s state) composite.Condition {
 	return composite.Waiting(ct, messageNoAccess)
 }
 
-// messageNoAccess of access that is being set up.
-const messageNoAccess = "Policy, role and store are made once the credential is stored, each after the one before."
+// Messages of access that is being set up, and of access that nobody has said anything about yet.
+const (
+	messageNoAccess      = "Policy, role and store are made once the credential is stored, each after the one before."
+	messageUnknownAccess = "How the record is read is the admin's default, which is known once the credential is stored."
+)
 
 // notYet says why an object of the chain is not ready.
 func (t *tenant) notYet(ct, kind, name string, a composite.Answers) composite.Condition {
