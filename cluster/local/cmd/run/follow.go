@@ -32,6 +32,10 @@ var (
 			terdutv1alpha1.TypeCredentialReady, terdutv1alpha1.TypeDatabaseReady, terdutv1alpha1.TypeSecretProjected, terdutv1alpha1.TypeLoginVerified,
 		},
 	}
+	ownAccess = example{
+		gvk: terdutv1alpha1.TenantGroupVersionKind, namespace: "shop", name: "payments",
+		conditions: []string{terdutv1alpha1.TypeAccessReady, terdutv1alpha1.TypeSecretProjected, terdutv1alpha1.TypeLoginVerified},
+	}
 	secretContract = example{
 		gvk: terdutv1alpha1.SecretContractGroupVersionKind, namespace: "shop", name: "orders",
 		conditions: []string{string(secretsv1alpha1.TypeSecretExists), string(secretsv1alpha1.TypeKeysValid), string(secretsv1alpha1.TypeSatisfied)},

@@ -89,7 +89,7 @@ func (c *cli) examples(ctx context.Context, p *product.Product) (map[string]*obj
 		files []string
 		wait  []example
 	}{
-		{files: []string{"tenant/namespace.yaml", "tenant/tenant.yaml"}, wait: []example{tenant}},
+		{files: []string{"tenant/namespace.yaml", "tenant/own-access.yaml", "tenant/tenant.yaml"}, wait: []example{ownAccess, tenant}},
 		{files: []string{"secretcontract/secretcontract.yaml", "secretcontract/violated.yaml", "secretcontract/provisioned.yaml"}, wait: []example{secretContract, provisionedContract}},
 		{
 			files: []string{"terdutserver/namespace.yaml", "terdutserver/tenant.yaml", "terdutserver/terdutserver.yaml", "terdutserver/team.yaml"},
