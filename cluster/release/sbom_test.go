@@ -35,6 +35,7 @@ func TestBillOfMaterials(t *testing.T) {
 		Deps: []*debug.Module{
 			{Path: "example.org/Zebra", Version: "v2.0.0+incompatible", Sum: "h1:z="},
 			{Path: "example.org/old", Version: "v1.0.0", Replace: &debug.Module{Path: "example.org/fork", Version: "v1.0.1", Sum: "h1:f="}},
+			{Path: "example.org/ours", Version: "v0.0.0", Replace: &debug.Module{Path: "./internal/ours", Version: "(devel)"}},
 		},
 		Settings: []debug.BuildSetting{{Key: "CGO_ENABLED", Value: "0"}, {Key: "GOARCH", Value: "arm64"}, {Key: "GOOS", Value: "linux"}},
 	}
@@ -176,10 +177,10 @@ func requirements(t *testing.T, path string) map[string]string {
 	return out
 }
 
-// linked modules of a program, as the go command tells from the sources.
+// linked modules of a program, as the go command tells from the sources, without those that are folders of this repository.
 func linked(t *testing.T, root, program string) []string {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "./"+program)
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not (or .Main (and .Replace (not .Replace.Version)))}}{{.Path}}{{end}}{{end}}", "./"+program)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), images.Environment(host)...)
 	out, err := cmd.Output()
