@@ -121,7 +121,7 @@ func (r *appRoleResource) Read(ctx context.Context, req resource.ReadRequest, re
 	m.observe(got.TokenSettings)
 	m.RoleID = types.StringValue(got.RoleID)
 	m.BindSecretID = types.BoolValue(got.BindSecretID)
-	m.SecretIDBoundCIDRs = set(m.SecretIDBoundCIDRs, got.SecretIDBoundCIDRs)
+	m.SecretIDBoundCIDRs = observed(m.SecretIDBoundCIDRs, got.SecretIDBoundCIDRs)
 	m.SecretIDNumUses = types.Int64Value(got.SecretIDNumUses)
 	m.SecretIDTTL = types.Int64Value(got.SecretIDTTL)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)

@@ -54,7 +54,8 @@ func (r *kubernetesResource) Schema(_ context.Context, _ resource.SchemaRequest,
 			},
 			"audience": schema.StringAttribute{
 				Description: "Audience that the service account's token must be for. Any when it is not set.",
-				Optional:    true,
+				Optional:    true, Computed: true,
+				Default: stringdefault.StaticString(""),
 			},
 			"alias_name_source": schema.StringAttribute{
 				Description: "What the server knows a service account by: serviceaccount_uid, its uid, with which a service account that is deleted and made " +
@@ -116,9 +117,9 @@ func (r *kubernetesResource) Read(ctx context.Context, req resource.ReadRequest,
 		return
 	}
 	m.observe(got.TokenSettings)
-	m.BoundServiceAccountNames = set(m.BoundServiceAccountNames, got.BoundServiceAccountNames)
-	m.BoundServiceAccountNamespaces = set(m.BoundServiceAccountNamespaces, got.BoundServiceAccountNamespaces)
-	m.Audience = text(m.Audience, got.Audience)
+	m.BoundServiceAccountNames = observed(m.BoundServiceAccountNames, got.BoundServiceAccountNames)
+	m.BoundServiceAccountNamespaces = observed(m.BoundServiceAccountNamespaces, got.BoundServiceAccountNamespaces)
+	m.Audience = types.StringValue(got.Audience)
 	m.AliasNameSource = types.StringValue(got.AliasNameSource)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }

@@ -126,7 +126,7 @@ func settle(t *testing.T, tf *terraform, kind string, state, config object, reas
 		t.Fatalf("\n%s\ncannot import: %v", reason, err)
 	}
 	for name, want := range again {
-		if _, set := want.([]string); !set && imported[name] != want && (name != "audience" || want != "") {
+		if _, set := want.([]string); !set && imported[name] != want {
 			t.Errorf("\n%s\n%s after an import: want %v, got %v", reason, name, want, imported[name])
 		}
 	}

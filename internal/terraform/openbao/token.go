@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/setdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -110,6 +111,14 @@ func flag(description string, def bool) schema.Attribute {
 	return schema.BoolAttribute{Description: description, Optional: true, Computed: true, Default: booldefault.StaticBool(def)}
 }
 
+// stringSet returns an attribute that is empty when it is not set. So a plan says what is taken away from what the server has, also to
+// those who pass over what a plan leaves null.
 func stringSet(description string, validators ...validator.Set) schema.Attribute {
-	return schema.SetAttribute{Description: description, ElementType: types.StringType, Optional: true, Validators: validators}
+	return schema.SetAttribute{
+		Description: description,
+		ElementType: types.StringType,
+		Optional:    true, Computed: true,
+		Default:    setdefault.StaticValue(set(nil)),
+		Validators: validators,
+	}
 }

@@ -23,15 +23,18 @@ func texts(s types.Set) []string {
 	return l
 }
 
-// set returns what the server has for a set that the state had as prior. The server tells neither an empty set from none, nor, for
-// addresses, one spelling from another: where it has the same, the state's is kept, so that no plan changes what is no change.
-func set(prior types.Set, got []string) types.Set {
-	if len(got) == 0 && len(prior.Elements()) == 0 && !prior.IsUnknown() {
-		if prior.IsNull() {
-			return types.SetNull(types.StringType)
-		}
-		return prior
+// set returns a set of texts.
+func set(elements []string) types.Set {
+	values := make([]attr.Value, 0, len(elements))
+	for _, e := range elements {
+		values = append(values, types.StringValue(e))
 	}
+	return types.SetValueMust(types.StringType, values)
+}
+
+// observed returns what the server has for a set that the state had as prior. The server does not tell one spelling of an address from
+// another: where it has the same, the state's is kept, so that no plan changes what is no change.
+func observed(prior types.Set, got []string) types.Set {
 	spelling := map[string][]string{}
 	for _, p := range texts(prior) {
 		spelling[canonical(p)] = append(spelling[canonical(p)], p)
@@ -46,11 +49,7 @@ func set(prior types.Set, got []string) types.Set {
 			elements[k] = true
 		}
 	}
-	values := make([]attr.Value, 0, len(elements))
-	for _, e := range slices.Sorted(maps.Keys(elements)) {
-		values = append(values, types.StringValue(e))
-	}
-	return types.SetValueMust(types.StringType, values)
+	return set(slices.Sorted(maps.Keys(elements)))
 }
 
 // canonical returns an address, or a block with one, in the spelling of the server, and other texts as they are.
@@ -66,14 +65,6 @@ func canonical(s string) string {
 		return p.Addr().String()
 	}
 	return p.String()
-}
-
-// text returns what the server has for an optional text, for which it does not tell an empty one from none.
-func text(prior types.String, got string) types.String {
-	if got == "" && prior.IsNull() {
-		return prior
-	}
-	return types.StringValue(got)
 }
 
 // settings returns the token settings of a plan.
@@ -97,8 +88,8 @@ func (m *roleModel) observe(s openbao.TokenSettings) {
 	m.TokenMaxTTL = types.Int64Value(s.TokenMaxTTL)
 	m.TokenExplicitMaxTTL = types.Int64Value(s.TokenExplicitMaxTTL)
 	m.TokenPeriod = types.Int64Value(s.TokenPeriod)
-	m.TokenPolicies = set(m.TokenPolicies, s.TokenPolicies)
-	m.TokenBoundCIDRs = set(m.TokenBoundCIDRs, s.TokenBoundCIDRs)
+	m.TokenPolicies = observed(m.TokenPolicies, s.TokenPolicies)
+	m.TokenBoundCIDRs = observed(m.TokenBoundCIDRs, s.TokenBoundCIDRs)
 	m.TokenNoDefaultPolicy = types.BoolValue(s.TokenNoDefaultPolicy)
 	m.TokenNumUses = types.Int64Value(s.TokenNumUses)
 	m.TokenType = types.StringValue(s.TokenType)

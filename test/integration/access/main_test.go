@@ -49,8 +49,8 @@ func start(ctx context.Context, dir string) error {
 	if bao, err = server.Start(ctx, server.Options{Dir: dir, Binary: binary}); err != nil {
 		return err
 	}
-	for _, method := range []string{"kubernetes", "approle"} {
-		if err := bao.Root().Sys().EnableAuthWithOptionsWithContext(ctx, method, &api.EnableAuthOptions{Type: method}); err != nil {
+	for path, method := range map[string]string{"kubernetes": "kubernetes", "approle": "approle", "ma/chines": "approle"} {
+		if err := bao.Root().Sys().EnableAuthWithOptionsWithContext(ctx, path, &api.EnableAuthOptions{Type: method}); err != nil {
 			return err
 		}
 	}
@@ -65,6 +65,12 @@ func start(ctx context.Context, dir string) error {
 		}
 		names = append(names, name)
 	}
+	// The documented policy is for methods that are mounted where they usually are.
+	elsewhere := `path "auth/ma/chines/role/terdut.*" { capabilities = ["create", "read", "update", "delete"] }`
+	if err := bao.Root().Sys().PutPolicyWithContext(ctx, "elsewhere", elsewhere); err != nil {
+		return err
+	}
+	names = append(names, "elsewhere")
 	s, err := bao.Root().Auth().Token().CreateOrphanWithContext(ctx, &api.TokenCreateRequest{Policies: names})
 	if err != nil {
 		return err

@@ -192,6 +192,13 @@ func newRole(name string) *accessv1alpha1.KubernetesAuthRole {
 	return r
 }
 
+func newAppRole(backend, name string) *accessv1alpha1.AppRole {
+	r := &accessv1alpha1.AppRole{}
+	common(r, name)
+	r.Spec.ForProvider.Backend = &backend
+	return r
+}
+
 // going is the same object while it is being deleted.
 func going[T access.Object](mg T) T {
 	out := mg.DeepCopyObject().(T) //nolint:forcetypeassert // A copy has the type of what it is of.
