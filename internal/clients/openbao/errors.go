@@ -97,6 +97,12 @@ func IsNotFound(err error) bool { return ReasonOf(err) == ReasonNotFound }
 // IsDeleted is true when the version was deleted or destroyed. Its record, metadata and numbering are still there.
 func IsDeleted(err error) bool { return ReasonOf(err) == ReasonDeleted }
 
+// IsInvalid is true when a name or a value was refused before the server was asked. Nothing of such a name can be there.
+func IsInvalid(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Reason == ReasonRejected && e.Status == 0
+}
+
 // IsMountNotFound is true when there is no version 2 key-value engine, or no authentication method of the wanted type, at the mount.
 func IsMountNotFound(err error) bool { return ReasonOf(err) == ReasonMountNotFound }
 

@@ -27,8 +27,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-
 	accessv1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/access/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/connect"
@@ -143,14 +141,13 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 	if err != nil {
 		return nil, err
 	}
-	if meta.GetExternalName(mg) == "" {
-		if err := setup.SetExternalName(ctx, c.kube, mg, defaultName(mg)); err != nil {
-			return nil, err
-		}
-	}
 	api := &owned{API: bao, server: cfg.Server}
 	if api.who, api.purpose, err = c.claimant(ctx, mg); err != nil {
 		return nil, err
+	}
+	refused := c.settle(ctx, mg, api)
+	if refused != nil && connect.ReasonOf(refused, "") != v1alpha1.ReasonExternalNameChanged {
+		return nil, refused
 	}
 
 	// Upjet remembers what it applied last; here the server is asked instead.
@@ -166,7 +163,7 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 	if err != nil {
 		return nil, err
 	}
-	return &external[T]{connector: c, up: up, api: api}, nil
+	return &external[T]{connector: c, up: up, api: api, refused: refused}, nil
 }
 
 // claimant returns who asks, and what for.
@@ -176,7 +173,7 @@ func (c *connector[T]) claimant(ctx context.Context, mg T) (mark, purpose, error
 	case meta.WasDeleted(mg):
 		// Who only holds needs no owner, who may be gone already.
 		return who, remove, nil
-	case slices.Equal(mg.GetManagementPolicies(), xpv2.ManagementPolicies{xpv2.ManagementActionObserve}):
+	case onlyObserves(mg):
 		return who, look, nil
 	}
 	id, err := c.owners.Of(ctx, mg, accessv1alpha1.CRDGroupVersion.WithKind(c.kind))
@@ -186,7 +183,3 @@ func (c *connector[T]) claimant(ctx context.Context, mg T) (mark, purpose, error
 	who.ownerUID, who.namespace, who.name = string(id.UID), id.Namespace, id.Name
 	return who, manage, nil
 }
-
-// defaultName is the external name of an object that was given none. A namespace holds no dot, so no two objects have the same. What Tenants are
-// composed of has names that begin differently.
-func defaultName(mg client.Object) string { return "terdut." + mg.GetNamespace() + "." + mg.GetName() }

@@ -25,6 +25,8 @@ type external[T Object] struct {
 
 	up  managed.ExternalClient
 	api *owned
+	// refused says why the object is not looked at, when only a person can help.
+	refused error
 }
 
 // upToDate is an observation that asks for no write.
@@ -34,11 +36,14 @@ func (e *external[T]) Observe(ctx context.Context, mg T) (managed.ExternalObserv
 	if meta.WasDeleted(mg) {
 		return e.observeDeleted(ctx, mg)
 	}
-	o, err := e.observe(ctx, mg)
-	switch {
-	case connect.ReasonOf(err, "") == v1alpha1.ReasonConflict:
+	o, err := managed.ExternalObservation{}, e.refused
+	if err == nil {
+		o, err = e.observe(ctx, mg)
+	}
+	switch r := connect.ReasonOf(err, ""); {
+	case r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonExternalNameChanged:
 		// Nothing is retried but by the poll: it is up to a person.
-		setup.Report(mg, e.recorder, setup.NotReady(v1alpha1.ReasonConflict, err.Error()))
+		setup.Report(mg, e.recorder, setup.NotReady(r, err.Error()))
 		return upToDate, nil
 	case err != nil:
 		return o, err
@@ -47,10 +52,15 @@ func (e *external[T]) Observe(ctx context.Context, mg T) (managed.ExternalObserv
 		return managed.ExternalObservation{ResourceUpToDate: true}, nil
 	}
 	o.ResourceUpToDate = o.ResourceUpToDate && !e.api.unmarked
-	if o.ResourceUpToDate {
+	if o.ResourceUpToDate || !e.updates(mg) {
 		setup.Mark(mg, xpv2.Available())
 	}
 	return o, nil
+}
+
+// updates tells whether the object may be put right. What may not is ready as it is.
+func (e *external[T]) updates(mg T) bool {
+	return managed.NewManagementPoliciesResolver(e.policies, mg.GetManagementPolicies()).ShouldUpdate()
 }
 
 // observe with upjet, which knows neither our reasons nor generations: it sets a condition that is ours to set.
@@ -103,13 +113,23 @@ func (e *external[T]) observeDeleted(ctx context.Context, mg T) (managed.Externa
 		return upToDate, nil
 	}
 	o, err := e.observe(ctx, mg)
-	if openbao.IsMountNotFound(err) {
+	switch {
+	case openbao.IsMountNotFound(err), openbao.IsInvalid(err):
+		// Where nothing can be, this object has made nothing.
+		return managed.ExternalObservation{}, nil
+	case openbao.IsPermissionDenied(err) && neverMade(mg):
+		// Whoever forgot the provider's rights does not hold up what could never use them.
 		return managed.ExternalObservation{}, nil
 	}
 	if !o.ResourceExists && err == nil {
 		e.owners.Forget(mg)
 	}
 	return o, err
+}
+
+// neverMade is true when an object has neither found nor begun to make anything: the runtime notes the latter in annotations beforehand.
+func neverMade(mg Object) bool {
+	return mg.GetID() == "" && meta.GetExternalCreatePending(mg).IsZero() && meta.GetExternalCreateSucceeded(mg).IsZero() && meta.GetExternalCreateFailed(mg).IsZero()
 }
 
 // readable returns the name of a BaoSecret whose record this object may give access to and which goes with it, empty when there is none. The
