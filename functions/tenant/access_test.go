@@ -36,6 +36,19 @@ type plane struct {
 	rsp      *fnv1.RunFunctionResponse
 }
 
+// ownAccess is a plane on which a Tenant reads its record with a role of its own, which is the admin's default.
+func ownAccess(t *testing.T) *plane {
+	t.Helper()
+	p := &plane{t: t, observed: everything()}
+	p.says("credential", withAccess("Kubernetes"))
+	for _, name := range []string{"policy", "auth-role", "secret-store"} {
+		p.run(xr())
+		p.says(name, yesReady)
+	}
+	p.run(xr())
+	return p
+}
+
 // run the function, and keep what it desires with the status of before.
 func (p *plane) run(composite *structpb.Struct) {
 	p.t.Helper()
@@ -169,13 +182,7 @@ func TestAccessFirst(t *testing.T) {
 
 // TestAccessObjects holds what is asked for: one record, one ServiceAccount of this namespace, one policy.
 func TestAccessObjects(t *testing.T) {
-	p := &plane{t: t, observed: everything()}
-	p.says("credential", withAccess("Kubernetes"))
-	for _, name := range []string{"policy", "auth-role", "secret-store"} {
-		p.run(xr())
-		p.says(name, yesReady)
-	}
-	p.run(xr())
+	p := ownAccess(t)
 	spec := func(name string) map[string]any { return p.observed[name].AsMap()["spec"].(map[string]any) }
 	account := p.observed["service-account"].AsMap()["metadata"].(map[string]any)["name"]
 	config := map[string]any{"kind": "ClusterProviderConfig", "name": "default"}
@@ -268,13 +275,7 @@ func TestAccessImpossible(t *testing.T) {
 
 // TestAccessUnknown holds that access stays as it is while nothing is known of the record: a status that was lost changes nothing.
 func TestAccessUnknown(t *testing.T) {
-	p := &plane{t: t, observed: everything()}
-	p.says("credential", withAccess("Kubernetes"))
-	for _, name := range []string{"policy", "auth-role", "secret-store"} {
-		p.run(xr())
-		p.says(name, yesReady)
-	}
-	p.run(xr())
+	p := ownAccess(t)
 	p.says("credential", without("status"))
 	p.run(xr())
 	p.run(xr())
@@ -283,6 +284,38 @@ func TestAccessUnknown(t *testing.T) {
 	}
 	if p.store() != "SecretStore" {
 		t.Errorf("the ExternalSecret reads through a %s", p.store())
+	}
+}
+
+// TestAccessDeleted holds that what delivers a Secret stays when somebody deletes what it depends on while OpenBao cannot be asked.
+func TestAccessDeleted(t *testing.T) {
+	cases := map[string]struct {
+		reason          string
+		deleted, absent []string
+	}{
+		"Policy":         {"It is made anew once the credential is there.", []string{"policy"}, []string{"policy"}},
+		"PolicyAndRole":  {"The role waits for the policy.", []string{"policy", "auth-role"}, []string{"policy", "auth-role"}},
+		"Role":           {"It is made anew at once.", []string{"auth-role"}, nil},
+		"Store":          {"So is the store.", []string{"secret-store"}, nil},
+		"ServiceAccount": {"And who logs in.", []string{"service-account"}, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := ownAccess(t)
+			p.says("credential", said("Ready", "Unknown", "Sealed", "sealed", 1))
+			for _, name := range tc.deleted {
+				delete(p.observed, name)
+			}
+			p.run(xr())
+			p.run(xr())
+			want := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(tc.absent, name) })
+			if diff := cmp.Diff(want, p.names()); diff != "" {
+				t.Errorf("\n%s\ncomposed: -want, +got:\n%s", tc.reason, diff)
+			}
+			if p.store() != "SecretStore" {
+				t.Errorf("\n%s\nthe ExternalSecret reads through a %s", tc.reason, p.store())
+			}
+		})
 	}
 }
 

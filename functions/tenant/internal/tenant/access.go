@@ -80,42 +80,33 @@ func (t *tenant) delivered() bool {
 	return ref.Kind == t.spec.SecretStoreRef.Kind && ref.Name == t.spec.SecretStoreRef.Name && t.delivery().Projection().Ready
 }
 
-// composeChain adds policy, role, ServiceAccount and store.
+// composeChain adds policy, role, ServiceAccount and store. Each is begun when the one before is ready; what is there stays, also when one before
+// it has been deleted, because the ExternalSecret may read through it.
 func (t *tenant) composeChain(s *state, resources map[string]composite.Resource) error {
 	config := t.recordFacts().Access
 	wanted := t.byKubernetes() && config != nil && t.exactPath()
 
-	policy := keptPolicy(t.access.policy)
+	policy := kept(t.access.policy)
 	if wanted && s.credentialReady {
 		policy = t.wantedPolicy()
 	}
-	if policy == nil {
-		return nil
-	}
-	held, err := add(t, resources, ResourcePolicy, kindPolicy, t.names.policyObject, *policy, t.access.policy)
-	if err != nil {
+	var err error
+	if s.policyReady, err = add(t, resources, ResourcePolicy, kindPolicy, t.names.policyObject, policy, t.access.policy); err != nil {
 		return err
 	}
-	s.policyReady = held && ready(t.access.policy)
-	setReady(resources, ResourcePolicy, s.policyReady)
 
-	role := keptRole(t.access.role)
+	role := kept(t.access.role)
 	if wanted && s.policyReady {
 		role = t.wantedRole(config)
 	}
-	if role == nil {
-		return nil
-	}
-	if held, err = add(t, resources, ResourceAuthRole, kindRole, t.names.roleObject, *role, t.access.role); err != nil {
+	if s.roleReady, err = add(t, resources, ResourceAuthRole, kindRole, t.names.roleObject, role, t.access.role); err != nil {
 		return err
 	}
-	s.roleReady = held && ready(t.access.role)
-	setReady(resources, ResourceAuthRole, s.roleReady)
 	if err := t.composeAccount(resources, role); err != nil {
 		return err
 	}
 
-	store := keptStore(t.access.store)
+	store := kept(t.access.store)
 	if wanted && s.roleReady {
 		store = t.wantedStore(config)
 	}
@@ -126,7 +117,8 @@ func (t *tenant) composeChain(s *state, resources map[string]composite.Resource)
 	if err != nil {
 		return err
 	}
-	if held, err = composite.Carries(t.access.store, manifest, sameStore); err != nil {
+	held, err := composite.Carries(t.access.store, manifest, sameStore)
+	if err != nil {
 		return err
 	}
 	s.storeReady = held && s.roleReady && t.access.store.Status.ready()
@@ -136,7 +128,7 @@ func (t *tenant) composeChain(s *state, resources map[string]composite.Resource)
 
 // composeAccount adds the ServiceAccount that is made for this alone, for as long as the role or the store names it.
 func (t *tenant) composeAccount(resources map[string]composite.Resource, role *roleSpec) error {
-	used := len(role.ForProvider.ServiceAccountNames) == 1 && role.ForProvider.ServiceAccountNames[0] == t.names.accountObject
+	used := role != nil && len(role.ForProvider.ServiceAccountNames) == 1 && role.ForProvider.ServiceAccountNames[0] == t.names.accountObject
 	if st := t.access.store; st != nil && st.Spec.Provider.Vault.Auth.Kubernetes.ServiceAccountRef.Name == t.names.accountObject {
 		used = true
 	}

@@ -144,10 +144,6 @@ func kept[Spec, Status any](o *composite.Object[Spec, Status]) *Spec {
 	return &o.Spec
 }
 
-func keptPolicy(o *policyObject) *policySpec { return kept(o) }
-func keptRole(o *roleObject) *roleSpec       { return kept(o) }
-func keptStore(o *storeObject) *storeSpec    { return kept(o) }
-
 // answersOf a managed resource; there are none when it is absent.
 func answersOf[Spec any](o *composite.Object[Spec, managedStatus]) composite.Answers {
 	if o == nil {
@@ -160,23 +156,22 @@ func ready[Spec any](o *composite.Object[Spec, managedStatus]) bool {
 	return answersOf(o).AreTrue(xpv2.TypeReady, xpv2.TypeSynced)
 }
 
-// add a managed resource that gives access. It tells whether the observed one holds what is desired.
-func add[Spec any](t *tenant, resources map[string]composite.Resource, resource, kind, name string, spec Spec, observed *composite.Object[Spec, managedStatus]) (bool, error) {
+// add a managed resource that gives access, unless there is no spec for it. It tells whether the observed one holds what is desired and is ready.
+func add[Spec any](t *tenant, resources map[string]composite.Resource, resource, kind, name string, spec *Spec, observed *composite.Object[Spec, managedStatus]) (bool, error) {
+	if spec == nil {
+		return false, nil
+	}
 	annotations := map[string]any{annotationExternalName: t.names.access}
 	m, err := render(t.subject, accessAPIVersion, kind, name, annotations, spec)
 	if err != nil {
 		return false, err
 	}
-	resources[resource] = composite.Resource{Manifest: m}
-	return composite.Carries(observed, m, func(desired, observed *composite.Object[Spec, managedStatus]) bool {
+	held, err := composite.Carries(observed, m, func(desired, observed *composite.Object[Spec, managedStatus]) bool {
 		return equality.Semantic.DeepEqual(desired.Spec, observed.Spec)
 	})
-}
-
-func setReady(resources map[string]composite.Resource, name string, ready bool) {
-	r := resources[name]
-	r.Ready = ready
-	resources[name] = r
+	done := held && ready(observed)
+	resources[resource] = composite.Resource{Manifest: m, Ready: done}
+	return done, err
 }
 
 // render a manifest of what is owned of a spec.
