@@ -8,6 +8,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	"github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/functions/internal/composite"
@@ -268,8 +270,10 @@ const (
 // notYet says why an object of the chain is not ready.
 func (t *tenant) notYet(ct, kind, name string, a composite.Answers) composite.Condition {
 	who := fmt.Sprintf("%s %q", kind, name)
-	c := composite.First(ct, who, a, "Ready", "Synced")
-	if c.Reason == v1alpha1.ReasonAvailable || c.Reason == "Creating" {
+	// Synced first: why a create fails is told there, and Ready is Creating meanwhile.
+	c := composite.First(ct, who, a, xpv2.TypeSynced, xpv2.TypeReady)
+	switch c.Reason {
+	case v1alpha1.ReasonAvailable, v1alpha1.ReasonWaiting, string(xpv2.ReasonCreating):
 		return composite.Waiting(ct, messageNoAccess)
 	}
 	return c
