@@ -45,7 +45,11 @@ var kinds = map[string]kind{
 		description: "A Policy is an ACL policy of OpenBao. Its external name is the policy's.",
 		external:    config.NameAsIdentifier,
 		markers: map[string][]string{
-			"policy": {"+kubebuilder:validation:MinLength=1", "+kubebuilder:validation:MaxLength=65536"},
+			"policy": {
+				"Here it must be HCL: whose a policy is stands in a comment in its first line, and JSON has none.",
+				"+kubebuilder:validation:MinLength=1", "+kubebuilder:validation:MaxLength=65536",
+				`+kubebuilder:validation:XValidation:rule="!self.matches('^[[:space:]]*[{]')",message="policy must be HCL, not JSON"`,
+			},
 		},
 	},
 	"openbao_kubernetes_auth_role": {

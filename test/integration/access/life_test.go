@@ -57,6 +57,18 @@ func TestPolicyLife(t *testing.T) {
 	}
 }
 
+// TestPolicyInJSON holds that a policy without room for its owner is refused in words that help.
+func TestPolicyInJSON(t *testing.T) {
+	p := newProvider(t, &accessv1alpha1.Policy{})
+	mg := newPolicy("tenants.shop.json", "\n "+`{"path": {"kv/data/x": {"capabilities": ["read"]}}}`)
+	if _, err := p.pass(t.Context(), mg); err == nil || !strings.Contains(err.Error(), "HCL") {
+		t.Errorf("the error is %v", err)
+	}
+	if w := p.wire.writes(); len(w) > 0 {
+		t.Errorf("something was written: %v", w)
+	}
+}
+
 // TestRoleLife does the same with a role, whose lists have no order.
 func TestRoleLife(t *testing.T) {
 	const name, path = "tenants.shop.role", "auth/kubernetes/role/tenants.shop.role"

@@ -16,6 +16,7 @@ import (
 type PolicyInitParameters struct {
 
 	// Text of the policy in HCL or JSON, as OpenBao documents it. It must not be empty, and not be encoded as base64. White space around it is of no account.
+	// Here it must be HCL: whose a policy is stands in a comment in its first line, and JSON has none.
 	Policy *string `json:"policy,omitempty" tf:"policy,omitempty"`
 }
 
@@ -25,6 +26,7 @@ type PolicyObservation struct {
 	ID *string `json:"id,omitempty" tf:"id,omitempty"`
 
 	// Text of the policy in HCL or JSON, as OpenBao documents it. It must not be empty, and not be encoded as base64. White space around it is of no account.
+	// Here it must be HCL: whose a policy is stands in a comment in its first line, and JSON has none.
 	Policy *string `json:"policy,omitempty" tf:"policy,omitempty"`
 }
 
@@ -32,8 +34,10 @@ type PolicyObservation struct {
 type PolicyParameters struct {
 
 	// Text of the policy in HCL or JSON, as OpenBao documents it. It must not be empty, and not be encoded as base64. White space around it is of no account.
+	// Here it must be HCL: whose a policy is stands in a comment in its first line, and JSON has none.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=65536
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[[:space:]]*[{]')",message="policy must be HCL, not JSON"
 	// +kubebuilder:validation:Optional
 	Policy *string `json:"policy,omitempty" tf:"policy,omitempty"`
 }

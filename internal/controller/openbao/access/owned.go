@@ -90,6 +90,9 @@ func (o *owned) WritePolicy(ctx context.Context, name, text string) error {
 		// Roles have marks among the names of their policies, and a mark must not grant anything.
 		return o.keep(&openbao.Error{Reason: openbao.ReasonRejected, Operation: "write a policy whose name begins with " + markPrefix})
 	}
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return o.keep(&openbao.Error{Reason: openbao.ReasonRejected, Operation: "write a policy in JSON, which has no comments: write it in HCL"})
+	}
 	err := o.mayWrite(func() error { _, err := o.ReadPolicy(ctx, name); return err })
 	if err != nil {
 		return err
