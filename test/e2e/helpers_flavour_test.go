@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +25,15 @@ func behind(gvk schema.GroupVersionKind) schema.GroupVersionKind {
 		gvk.Kind = "X" + gvk.Kind
 	}
 	return gvk
+}
+
+// behindInTrees is what a tree shows between a claim and what it is made of, for the resource argument of a claim.
+func behindInTrees(claim string) []string {
+	if flavour != product.FlavourClaims {
+		return nil
+	}
+	kind, _, _ := strings.Cut(claim, ".")
+	return map[string][]string{"tenant": {"XTenant/"}, "terdutserver": {"XTerdutServer/"}, "secretcontract": {"XSecretContract/"}}[kind]
 }
 
 // heard is the object whose condition Responsive says whether Crossplane listens to what becomes of a claim.

@@ -50,6 +50,7 @@ func TestTools(t *testing.T) {
 		"tenant.terdut.ryuvia.com/bills":          {"PGDatabase/", "BaoSecret/", "ExternalSecret/"},
 		"secretcontract.terdut.ryuvia.com/orders": {"SecretCheck/"},
 	} {
+		parts = append(parts, behindInTrees(claim)...)
 		tree := trace(claim)
 		lines := strings.Split(strings.TrimSpace(tree), "\n")
 		for _, part := range parts {
