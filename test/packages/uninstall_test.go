@@ -2,11 +2,13 @@ package packages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,9 +25,24 @@ var definition = schema.GroupVersionKind{Group: "apiextensions.crossplane.io", V
 
 // uninstall takes the product away under a Tenant whose data are to stay and one whose data are to go, in each order, and installs it again:
 // what is to go is gone, what is to stay is used by a new Tenant once an administrator has handed it over, and nothing is left of the packages.
-func uninstall(t *testing.T) {
+//
+// Both flavours are taken away by the same commands; what Crossplane does by itself differs.
+func uninstall(t *testing.T, flavour product.Flavour) {
 	install(t, now)
 	c := configs(t)
+	if flavour == product.FlavourClaims {
+		shell(t, documented(t, inOrder))
+		nothingLeft(t)
+		if err := p.Offer(flavour); err != nil {
+			t.Fatal(err)
+		}
+		install(t, now)
+		c.restore(t)
+	}
+	withoutConfiguration := configurationFirst
+	if flavour == product.FlavourClaims {
+		withoutConfiguration = configurationOfClaimsFirst
+	}
 	for _, tc := range []struct {
 		name, reason string
 		// begin is what is done before the documented commands.
@@ -33,8 +50,8 @@ func uninstall(t *testing.T) {
 	}{
 		{name: "documented", reason: "As the page says."},
 		{
-			name: "configuration", begin: configurationFirst,
-			reason: "Without the Configuration its kinds wait for the Tenants that are there: deleting these is the way out.",
+			name: "configuration", begin: withoutConfiguration,
+			reason: "Without the Configuration its kinds wait for the Tenants that are there, and deleting these is the way out; claims Crossplane deletes.",
 		},
 		{
 			name: "provider", begin: providerFirst,
@@ -42,7 +59,7 @@ func uninstall(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l := lodge(t, tc.name)
+			l := lodge(t, tc.name+string(flavour)) // No dash: databases are called like it.
 			if tc.begin == nil {
 				strictly(t, documented(t, inOrder))
 			} else {
@@ -79,6 +96,22 @@ func configurationFirst(t *testing.T, _ configured, l *lodgers) {
 		return nil
 	})
 	l.untouched(t)
+}
+
+// configurationOfClaimsFirst deletes the Configuration while there are Tenants that are claims: Crossplane deletes these as a user would.
+func configurationOfClaimsFirst(t *testing.T, _ configured, l *lodgers) {
+	o := &pkgv1.Configuration{ObjectMeta: metav1.ObjectMeta{Name: product.ConfigurationClaims}}
+	if err := p.Client.Delete(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "Crossplane to delete the Tenants and their kind", func(ctx context.Context) error {
+		crd := &extv1.CustomResourceDefinition{}
+		if err := p.Client.Get(ctx, client.ObjectKey{Name: "tenants.terdut.ryuvia.com"}, crd); !kerrors.IsNotFound(err) {
+			return errors.Join(err, errNot)
+		}
+		return nil
+	})
+	stored(t, l.secret)
 }
 
 // providerFirst deletes the provider while there are Tenants and the Configuration.

@@ -44,7 +44,8 @@ spec:
 // TestLife is the life of the packages: they are upgraded, and then taken away.
 func TestLife(t *testing.T) {
 	t.Run("Upgrade", upgrade)
-	t.Run("Uninstall", uninstall)
+	t.Run("Uninstall", func(t *testing.T) { uninstall(t, product.FlavourComposites) })
+	t.Run("UninstallClaims", func(t *testing.T) { uninstall(t, product.FlavourClaims) })
 }
 
 // upgrade lets the packages of today take over from those with which the Tenant first worked, under one object of every kind that there

@@ -51,6 +51,12 @@ func (p *Product) Install(ctx context.Context, s Source) error {
 	return p.kindsServed(ctx, s)
 }
 
+// Offer the kinds in another flavour from the next Install on. The flavour of before must have been uninstalled.
+func (p *Product) Offer(f Flavour) (err error) {
+	p.configuration, err = f.configuration()
+	return err
+}
+
 // packageOf is the manifest of a package. What others depend on has the name that Crossplane gives to a dependency, with the organisation in
 // front.
 func packageOf(s Source, pkg images.Package, ref string) ([]byte, error) {
