@@ -109,9 +109,15 @@ func (c *collector) Collect(m chan<- prometheus.Metric) {
 	}
 }
 
+// labelClaim is what Crossplane writes on what it composes for a claim: its name. The controller is the composite behind it then.
+const labelClaim = "crossplane.io/claim-name"
+
 // contractOf is the name that people know a check by: that of the contract that it is composed for, which can have one check only.
 func contractOf(s *v1alpha1.SecretCheck) string {
 	if ref := metav1.GetControllerOf(s); ref != nil {
+		if claim := s.Labels[labelClaim]; claim != "" {
+			return claim
+		}
 		return ref.Name
 	}
 	return "SecretCheck/" + s.Name

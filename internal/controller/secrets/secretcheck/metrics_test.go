@@ -199,3 +199,27 @@ func TestOutcomes(t *testing.T) {
 		t.Errorf("outcomes before the first evaluation: -want, +got:\n%s", diff)
 	}
 }
+
+// TestContractOf holds that people find a contract by its own name, also where a composite with another name stands behind it.
+func TestContractOf(t *testing.T) {
+	composed := func(owner string, labels map[string]string) *v1alpha1.SecretCheck {
+		return &v1alpha1.SecretCheck{ObjectMeta: metav1.ObjectMeta{
+			Name: "check", Labels: labels, OwnerReferences: []metav1.OwnerReference{{Kind: "SecretContract", Name: owner, Controller: ptr.To(true)}},
+		}}
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		check  *v1alpha1.SecretCheck
+		want   string
+	}{
+		"Composite": {"The contract is the controller.", composed("orders", nil), "orders"},
+		"Claim":     {"The controller is what stands behind the claim.", composed("orders-x7k2p", map[string]string{labelClaim: "orders"}), "orders"},
+		"Alone":     {"A label alone makes nobody's check.", &v1alpha1.SecretCheck{ObjectMeta: metav1.ObjectMeta{Name: "check", Labels: map[string]string{labelClaim: "orders"}}}, "SecretCheck/check"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := contractOf(tc.check); got != tc.want {
+				t.Errorf("%s contractOf(...): want %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
