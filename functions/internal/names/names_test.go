@@ -67,12 +67,12 @@ func TestDatabase(t *testing.T) {
 func TestDistinct(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	legal := regexp.MustCompile(`^[a-z0-9_]+$`)
-	databases, paths := map[string]string{}, map[string]string{}
+	databases, paths, accesses := map[string]string{}, map[string]string{}, map[string]string{}
 
 	for range 60_000 {
 		ns, name := drawLabel(r), drawSubdomain(r)
 		id := ns + "/" + name
-		db, path := Database(ns, name), Path(ns, name)
+		db, path, access := Database(ns, name), Path(ns, name), Access(ns, name)
 
 		if len(db) > MaxIdentifier || !legal.MatchString(db) || strings.HasPrefix(db, "pg_") {
 			t.Fatalf("Database(%q, %q): %q is not a legal name", ns, name, db)
@@ -83,7 +83,10 @@ func TestDistinct(t *testing.T) {
 		if other, ok := paths[path]; ok && other != id {
 			t.Fatalf("Path(...): %q and %q are both %q", other, id, path)
 		}
-		databases[db], paths[path] = id, id
+		if other, ok := accesses[access]; ok && other != id {
+			t.Fatalf("Access(...): %q and %q are both %q", other, id, access)
+		}
+		databases[db], paths[path], accesses[access] = id, id, id
 	}
 }
 
