@@ -137,10 +137,15 @@ func (r *Renderer) Steps() ([]string, error) {
 // claim of a step: another manifest of the example whose name the step's name begins with, before a dash, or the one that is named like the
 // example.
 func (r *Renderer) claim(step string) string {
-	own, _, _ := strings.Cut(step, "-")
-	path := filepath.Join(r.root, "examples", r.example, own+".yaml")
-	if _, err := os.Stat(path); own != "" && err == nil {
-		return path
+	for i, c := range step {
+		path := filepath.Join(r.root, "examples", r.example, step[:i]+".yaml")
+		if _, err := os.Stat(path); c == '-' && i > 0 && err == nil {
+			return path
+		}
+	}
+	own := filepath.Join(r.root, "examples", r.example, step+".yaml")
+	if _, err := os.Stat(own); step != "" && err == nil {
+		return own
 	}
 	return filepath.Join(r.root, "examples", r.example, r.example+".yaml")
 }
