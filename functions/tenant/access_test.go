@@ -52,10 +52,7 @@ func ownAccess(t *testing.T) *plane {
 // run the function, and keep what it desires with the status of before.
 func (p *plane) run(composite *structpb.Struct) {
 	p.t.Helper()
-	rsp, err := newFunction().RunFunction(p.t.Context(), request(composite, p.observed))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	rsp := run(p.t, request(composite, p.observed))
 	for _, r := range rsp.GetResults() {
 		if r.GetSeverity() == fnv1.Severity_SEVERITY_FATAL {
 			p.t.Fatal(r.GetMessage())
