@@ -40,6 +40,9 @@ func TestSchema(t *testing.T) {
 			if !sentence(a.Description) {
 				t.Errorf("%s: %s is not described", name, a.Name)
 			}
+			if name != "provider" && a.Optional && !a.Computed {
+				t.Errorf("%s: %s has no default: upjet passes over what a plan leaves null, so that it could not be taken out again", name, a.Name)
+			}
 		}
 	}
 }
