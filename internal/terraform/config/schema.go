@@ -56,7 +56,7 @@ func schemaOf(ctx context.Context, p provider.Provider) ([]byte, error) {
 
 // attribute converts one attribute. Both forms write a type in the same way.
 func attribute(a *tfprotov6.SchemaAttribute) (*tfjson.SchemaAttribute, error) {
-	text, err := a.Type.MarshalJSON() //nolint:staticcheck // Deprecated for other callers than the protocol, whose form it is.
+	text, err := a.Type.MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode type: %w", err)
 	}
