@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -54,15 +55,11 @@ func schemaOf(ctx context.Context, p provider.Provider) ([]byte, error) {
 	return out, nil
 }
 
-// attribute converts one attribute. Both forms write a type in the same way.
+// attribute converts one attribute.
 func attribute(a *tfprotov6.SchemaAttribute) (*tfjson.SchemaAttribute, error) {
-	text, err := a.Type.MarshalJSON()
+	t, err := typeOf(a.Type)
 	if err != nil {
-		return nil, fmt.Errorf("cannot encode type: %w", err)
-	}
-	t := cty.Type{}
-	if err := json.Unmarshal(text, &t); err != nil {
-		return nil, fmt.Errorf("cannot read type: %w", err)
+		return nil, err
 	}
 	return &tfjson.SchemaAttribute{
 		AttributeType: t,
@@ -72,4 +69,21 @@ func attribute(a *tfprotov6.SchemaAttribute) (*tfjson.SchemaAttribute, error) {
 		Computed:      a.Computed,
 		Sensitive:     a.Sensitive,
 	}, nil
+}
+
+// typeOf an attribute, of those that are used here.
+func typeOf(t tftypes.Type) (cty.Type, error) {
+	switch {
+	case t.Is(tftypes.String):
+		return cty.String, nil
+	case t.Is(tftypes.Bool):
+		return cty.Bool, nil
+	case t.Is(tftypes.Number):
+		return cty.Number, nil
+	}
+	if s, ok := t.(tftypes.Set); ok {
+		e, err := typeOf(s.ElementType)
+		return cty.Set(e), err
+	}
+	return cty.NilType, fmt.Errorf("cannot convert type %s", t)
 }
