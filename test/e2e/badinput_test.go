@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	accessv1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/access/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
@@ -91,6 +92,13 @@ func valid(ns string) map[string]*unstructured.Unstructured {
 		"Tenant": {gvk: terdutv1alpha1.TenantGroupVersionKind, spec: obj{
 			"database": "shop", "owner": "shop", "secretName": "shop", "extensions": []any{obj{"name": "pgcrypto"}, obj{"name": "citext"}},
 		}},
+		"Policy": {gvk: accessv1alpha1.CRDGroupVersion.WithKind("Policy"), spec: obj{"providerConfigRef": config, "forProvider": obj{
+			"policy": `path "kv/data/x" { capabilities = ["read"] }`,
+		}}},
+		"KubernetesAuthRole": {gvk: accessv1alpha1.CRDGroupVersion.WithKind("KubernetesAuthRole"), spec: obj{"providerConfigRef": config, "forProvider": obj{
+			"boundServiceAccountNames": []any{"app"}, "boundServiceAccountNamespaces": []any{"shop"}, "tokenPolicies": []any{"default", "read"},
+		}}},
+		"AppRole": {gvk: accessv1alpha1.CRDGroupVersion.WithKind("AppRole"), spec: obj{"providerConfigRef": config, "forProvider": obj{"tokenPolicies": []any{"read"}}}},
 		"PostgreSQL": {gvk: postgresqlv1alpha1.SchemeGroupVersion.WithKind("ProviderConfig"), spec: obj{
 			"host": "db.example.org", "registryDatabase": "terdut", "credentials": obj{"secretRef": obj{"name": "x"}},
 		}},
@@ -188,6 +196,21 @@ func TestBadInput(t *testing.T) {
 		"Tenant/Control":                 {kind: "Tenant", set: setting{"spec.database", "a\u007fb"}, says: []string{"spec.database", "YAML cannot carry"}},
 		"Tenant/SecretNameOfDots":        {kind: "Tenant", set: setting{"spec.secretName", "a..b"}, says: []string{"spec.secretName", "match"}},
 		"Tenant/65Extensions":            {kind: "Tenant", set: setting{"spec.extensions", many(65, extension)}, says: []string{"spec.extensions", "64"}},
+		"Tenant/AccessOfTwoKinds":        {kind: "Tenant", set: setting{"spec.access", obj{"shared": obj{}, "kubernetes": obj{"serviceAccountName": "app"}}}, says: []string{"spec.access"}},
+		"Policy/Valid":                   {kind: "Policy"},
+		"Policy/JSON":                    {kind: "Policy", set: setting{bao + "policy", " {}"}, says: []string{bao + "policy", "HCL"}},
+		"Policy/Empty":                   {kind: "Policy", set: setting{bao + "policy", ""}, says: []string{bao + "policy", "at least 1"}},
+		"Policy/None":                    {kind: "Policy", set: setting{bao + "policy", nil}, says: []string{"spec", "policy"}},
+		"KubernetesAuthRole/Valid":       {kind: "KubernetesAuthRole"},
+		"KubernetesAuthRole/Root":        {kind: "KubernetesAuthRole", set: setting{bao + "tokenPolicies", []any{"root"}}, says: []string{bao + "tokenPolicies", "neither be root"}},
+		"KubernetesAuthRole/Owner":       {kind: "KubernetesAuthRole", set: setting{bao + "tokenPolicies", []any{"terdut-owner:x"}}, says: []string{bao + "tokenPolicies", "nor begin with terdut-owner:"}},
+		"KubernetesAuthRole/Upper":       {kind: "KubernetesAuthRole", set: setting{bao + "tokenPolicies", []any{"Read"}}, says: []string{bao + "tokenPolicies", "lower case"}},
+		"KubernetesAuthRole/Backend":     {kind: "KubernetesAuthRole", set: setting{bao + "backend", "a/../b"}, says: []string{bao + "backend", "segments"}},
+		"KubernetesAuthRole/Nobody":      {kind: "KubernetesAuthRole", set: setting{bao + "boundServiceAccountNames", []any{}}, says: []string{bao + "boundServiceAccountNames", "at least 1"}},
+		"KubernetesAuthRole/Seconds":     {kind: "KubernetesAuthRole", set: setting{bao + "tokenTtl", int64(-1)}, says: []string{bao + "tokenTtl", "greater than or equal to 0"}},
+		"AppRole/Valid":                  {kind: "AppRole"},
+		"AppRole/Root":                   {kind: "AppRole", set: setting{bao + "tokenPolicies", []any{"a", "root"}}, says: []string{bao + "tokenPolicies", "neither be root"}},
+		"AppRole/Type":                   {kind: "AppRole", set: setting{bao + "tokenType", "golden"}, says: []string{bao + "tokenType", "batch"}},
 		"PostgreSQL/Valid":               {kind: "PostgreSQL"},
 		"PostgreSQL/ShortInterval":       {kind: "PostgreSQL", set: setting{"spec.verifyInterval", "9s"}, says: []string{"spec.verifyInterval", "at least 10s"}},
 		"PostgreSQL/Interval":            {kind: "PostgreSQL", set: setting{"spec.verifyInterval", "10s"}},

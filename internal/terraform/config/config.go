@@ -89,7 +89,7 @@ func roleMarkers(backend string) map[string][]string {
 		"secret_id_bound_cidrs":            list(49),
 		"token_bound_cidrs":                list(49),
 		"token_policies": list(512,
-			`+kubebuilder:validation:XValidation:rule="self.all(p, p.matches('^[^A-Z,[:space:]]+$') && !p.startsWith('terdut-owner:'))",message="token policies must be in lower case, without commas and spaces, and must not begin with terdut-owner:"`),
+			`+kubebuilder:validation:XValidation:rule="self.all(p, p.matches('^[^A-Z,[:space:]]+$') && p != 'root' && !p.startsWith('terdut-owner:'))",message="token policies must be in lower case, without commas and spaces, and must neither be root nor begin with terdut-owner:"`),
 		"token_type": {"+kubebuilder:validation:Enum=default;service;batch"},
 	}
 }

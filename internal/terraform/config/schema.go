@@ -83,7 +83,10 @@ func typeOf(t tftypes.Type) (cty.Type, error) {
 	}
 	if s, ok := t.(tftypes.Set); ok {
 		e, err := typeOf(s.ElementType)
-		return cty.Set(e), err
+		if err != nil {
+			return cty.NilType, err
+		}
+		return cty.Set(e), nil
 	}
 	return cty.NilType, fmt.Errorf("cannot convert type %s", t)
 }

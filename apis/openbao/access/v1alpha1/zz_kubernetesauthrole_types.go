@@ -189,7 +189,7 @@ type KubernetesAuthRoleParameters struct {
 	TokenPeriod *int64 `json:"tokenPeriod,omitempty" tf:"token_period,omitempty"`
 
 	// Names of the policies that tokens have, besides the policy default. They must be lower case and without commas, and root is not among them, because no login can give it. A policy that does not exist gives no rights.
-	// +kubebuilder:validation:XValidation:rule="self.all(p, p.matches('^[^A-Z,[:space:]]+$') && !p.startsWith('terdut-owner:'))",message="token policies must be in lower case, without commas and spaces, and must not begin with terdut-owner:"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, p.matches('^[^A-Z,[:space:]]+$') && p != 'root' && !p.startsWith('terdut-owner:'))",message="token policies must be in lower case, without commas and spaces, and must neither be root nor begin with terdut-owner:"
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=512

@@ -163,7 +163,7 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 	if err != nil {
 		return nil, err
 	}
-	return &external[T]{connector: c, up: up, api: api, refused: refused}, nil
+	return &external[T]{connector: c, up: up, tf: tf, api: api, refused: refused}, nil
 }
 
 // claimant returns who asks, and what for.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,6 +25,7 @@ type external[T Object] struct {
 	*connector[T]
 
 	up  managed.ExternalClient
+	tf  provider.Provider
 	api *owned
 	// refused says why the object is not looked at, when only a person can help.
 	refused error
@@ -76,11 +78,17 @@ func (e *external[T]) observe(ctx context.Context, mg T) (managed.ExternalObserv
 }
 
 func (e *external[T]) Create(ctx context.Context, mg T) (managed.ExternalCreation, error) {
+	if err := e.validate(ctx, mg); err != nil {
+		return managed.ExternalCreation{}, err
+	}
 	c, err := e.up.Create(ctx, mg)
 	return c, e.typed(err)
 }
 
 func (e *external[T]) Update(ctx context.Context, mg T) (managed.ExternalUpdate, error) {
+	if err := e.validate(ctx, mg); err != nil {
+		return managed.ExternalUpdate{}, err
+	}
 	u, err := e.up.Update(ctx, mg)
 	if err = e.typed(err); err == nil {
 		setup.Mark(mg, xpv2.Available())
