@@ -19,6 +19,7 @@ func TestContractBadInput(t *testing.T) {
 		"NoWorkload":    {"  requiredKeys: [{name: a}]\n  policy: {requireWorkloadReference: true}\n", "needs workloadRefs"},
 		"NoAge":         {"  requiredKeys: [{name: a}]\n  policy: {requireRotationPolicy: true}\n", "needs rotation.maxAge"},
 		"Days":          {"  requiredKeys: [{name: a}]\n  rotation: {maxAge: 30d}\n", "spec.rotation.maxAge"},
+		"Ages":          {"  requiredKeys: [{name: a}]\n  rotation: {maxAge: 9999999h}\n", "should match"},
 		"ZeroAge":       {"  requiredKeys: [{name: a}]\n  rotation: {maxAge: 0s}\n", "spec.rotation.maxAge"},
 		"Pod":           {"  requiredKeys: [{name: a}]\n  workloadRefs: [{kind: Pod, name: a}]\n", "spec.workloadRefs[0].kind"},
 		"BatchOfApps":   {"  requiredKeys: [{name: a}]\n  workloadRefs: [{kind: Job, name: a}]\n", "batch/v1 has Job and CronJob"},

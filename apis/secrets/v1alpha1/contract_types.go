@@ -143,7 +143,7 @@ type RotationPolicy struct {
 	// MaxAge since the time that the annotation tells, in hours, minutes and seconds: 720h.
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
-	// +kubebuilder:validation:Pattern=`^([0-9]{1,7}h)?([0-9]{1,7}m)?([0-9]{1,7}s)?$`
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,6}s)?$`
 	// +kubebuilder:validation:XValidation:rule="self != '' && duration(self) > duration('0s')",message="must be more than none, for example 720h"
 	MaxAge *string `json:"maxAge,omitempty"`
 	// RotatedAtAnnotation of the Secret tells when its content was made, as a time of RFC 3339.
