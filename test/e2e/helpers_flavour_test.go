@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -25,6 +26,25 @@ func behind(gvk schema.GroupVersionKind) schema.GroupVersionKind {
 		gvk.Kind = "X" + gvk.Kind
 	}
 	return gvk
+}
+
+// compositionOf is the name of the Composition of claims, by their plural.
+func compositionOf(claims string) string {
+	if flavour == product.FlavourClaims {
+		claims = "x" + claims
+	}
+	return claims + ".terdut.ryuvia.com"
+}
+
+// composedWith lets a claim of a spec be composed with a Composition of a name.
+func composedWith(composition string, spec map[string]any) map[string]any {
+	ref := map[string]any{"compositionRef": map[string]any{"name": composition}}
+	if flavour == product.FlavourClaims {
+		maps.Copy(spec, ref)
+	} else {
+		spec["crossplane"] = ref
+	}
+	return spec
 }
 
 // behindInTrees is what a tree shows between a claim and what it is made of, for the resource argument of a claim.

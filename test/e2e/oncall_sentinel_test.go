@@ -27,7 +27,7 @@ import (
 func TestNoOnCallSecretLeaks(t *testing.T) {
 	t.Parallel()
 	keys := &onCallKeys{}
-	s, relay := newTalkativeServer(t, keys), newFunctionRelay(t, "terdutservers.terdut.ryuvia.com")
+	s, relay := newTalkativeServer(t, keys), newFunctionRelay(t, compositionOf("terdutservers"))
 	ns, composed := namespace(t), namespace(t)
 	watchKeys(t, keys, composed)
 	server := relayedServer(composed, relay.composition)
@@ -117,17 +117,16 @@ func TestNoOnCallSecretLeaks(t *testing.T) {
 // relayedServer has one team with one of everything, and forgets when it ends: it has no database, whose hashes of keys would be the server's
 // own matter.
 func relayedServer(ns, composition string) *unstructured.Unstructured {
-	return serverWith(ns, map[string]any{
-		"crossplane": map[string]any{"compositionRef": map[string]any{"name": composition}},
-		"database":   map[string]any{"dsn": "postgres://nobody@127.0.0.1/none"},
-		"env":        []any{map[string]any{"name": "TERDUT_DATABASE_DSN", "value": ""}},
+	return serverWith(ns, composedWith(composition, map[string]any{
+		"database": map[string]any{"dsn": "postgres://nobody@127.0.0.1/none"},
+		"env":      []any{map[string]any{"name": "TERDUT_DATABASE_DSN", "value": ""}},
 		"teams": []any{map[string]any{
 			"name":            "platform",
 			"escalation":      map[string]any{"levels": []any{map[string]any{"timeout": "5m", "targets": []any{map[string]any{"kind": "user", "username": "admin"}}}}},
 			"deadmanSwitches": []any{map[string]any{"name": "watchdog", "matcher": "alertname=Watchdog", "timeout": "15m"}},
 			"integrations":    []any{map[string]any{"name": "alertmanager", "secretName": "composed-webhook"}},
 		}},
-	})
+	}))
 }
 
 // rotateComposed rotates the keys of the Bootstrap and the Team that a TerdutServer is composed of. The function has no opinion on it.

@@ -11,8 +11,6 @@ const (
 	ReasonStored xpv2.ConditionReason = "Stored"
 	// ReasonConflict : a record is there that is not ours.
 	ReasonConflict xpv2.ConditionReason = "Conflict"
-	// ReasonExternalNameChanged : the external name was changed, and what was made under the one before is still there.
-	ReasonExternalNameChanged xpv2.ConditionReason = "ExternalNameChanged"
 	// ReasonSourceNotReady : a Secret that valueFrom names, or its key, is missing, empty or no text.
 	ReasonSourceNotReady xpv2.ConditionReason = "SourceNotReady"
 	// ReasonTemplateFailed : a template cannot be executed. The message says no more, because it could hold a value.

@@ -148,3 +148,21 @@ func TestModuleDir(t *testing.T) {
 		t.Error("ModuleDir(...): want an error for a module that no tool needs")
 	}
 }
+
+// TestPinnedModules holds that each module whose files are read is required by the tool module that is said to require it.
+func TestPinnedModules(t *testing.T) {
+	for module, of := range moduleOf {
+		dir := filepath.Join("..", "..", "tools", of)
+		out, err := goCommand(t.Context(), dir, "list", "-m", "-f", "{{.Version}}", module)
+		if version := strings.TrimSpace(string(out)); err != nil || version == "" {
+			t.Errorf("cluster/tools/%s does not require %s: %v", of, module, err)
+		}
+		sums, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(sums), module+" ") {
+			t.Errorf("the go.sum of cluster/tools/%s does not have %s", of, module)
+		}
+	}
+}

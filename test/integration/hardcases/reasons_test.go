@@ -14,7 +14,7 @@ var (
 	// sections of the operations guide that have the rows of the reasons of an API group, or of one of its files. Those of others may be anywhere.
 	sections = map[string]string{
 		"apis/v1alpha1/tenant_types.go": "Tenant", "apis/v1alpha1/terdutserver_types.go": "TerdutServer", "apis/v1alpha1/secretcontract_types.go": "SecretContract",
-		"apis/postgresql/v1alpha1": "PGDatabase", "apis/openbao/v1alpha1": "BaoSecret",
+		"apis/postgresql/v1alpha1": "PGDatabase", "apis/openbao/v1alpha1": "BaoSecret", "apis/openbao/v1alpha1/conditions_access.go": "Policy, KubernetesAuthRole, AppRole",
 	}
 )
 
