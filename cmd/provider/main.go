@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -89,7 +90,7 @@ func (c *cli) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot find how to reach the API server: %w", err)
 	}
-	mgr, err := c.manager(cfg)
+	mgr, err := c.manager(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (c *cli) run(ctx context.Context) error {
 	return mgr.Start(ctx)
 }
 
-func (c *cli) manager(cfg *rest.Config) (ctrl.Manager, error) {
+func (c *cli) manager(ctx context.Context, cfg *rest.Config, log logging.Logger) (ctrl.Manager, error) {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, apis.AddToScheme} {
 		if err := add(s); err != nil {
@@ -126,6 +127,19 @@ func (c *cli) manager(cfg *rest.Config) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	kube, err := client.New(cfg, client.Options{Scheme: s})
+	if err != nil {
+		return nil, fmt.Errorf("cannot create client: %w", err)
+	}
+	watched, without, err := rights(ctx, kube, c.WatchNamespaces)
+	if err != nil {
+		return nil, err
+	}
+	if len(without) > 0 {
+		log.Info("No rights in some of the namespaces that are to be watched: they are left out", "namespaces", without)
+		// None that is watched would be all.
+		watched = append(watched, c.PodNamespace)
+	}
 	o := ctrl.Options{
 		Scheme:                        s,
 		LeaderElection:                c.LeaderElection,
@@ -134,7 +148,7 @@ func (c *cli) manager(cfg *rest.Config) (ctrl.Manager, error) {
 		LeaderElectionReleaseOnCancel: true,
 		Metrics:                       m,
 		HealthProbeBindAddress:        c.HealthAddress,
-		Cache:                         cacheOptions(c.PodNamespace, c.WatchNamespaces...),
+		Cache:                         cacheOptions(c.PodNamespace, watched...),
 		// Secrets are read from the API server when they are needed and never kept.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		NewClient: func(cfg *rest.Config, o client.Options) (client.Client, error) {
@@ -148,6 +162,11 @@ func (c *cli) manager(cfg *rest.Config) (ctrl.Manager, error) {
 	mgr, err := ctrl.NewManager(ratelimiter.LimitRESTConfig(cfg, c.MaxReconcileRate), o)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create manager: %w", err)
+	}
+	if len(without) > 0 {
+		if err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return awaitRights(ctx, kube, rightsInterval, without) })); err != nil {
+			return nil, fmt.Errorf("cannot wait for rights: %w", err)
+		}
 	}
 	return mgr, nil
 }
