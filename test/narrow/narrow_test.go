@@ -12,9 +12,11 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
@@ -60,7 +62,9 @@ func TestNarrowProfile(t *testing.T) {
 		same(t, boundInManifests(t), bound(t.Context(), t))
 		rolesAsInManifests(t)
 	})
+	t.Run("Subjects", subjects)
 	t.Run("Reach", reach)
+	t.Run("Tokens", tokens)
 	t.Run("Work", work)
 	t.Run("AppliedAgain", func(t *testing.T) {
 		if err := p.ApplyFile(t.Context(), "package/install/provider.yaml"); err == nil || !strings.Contains(err.Error(), "provider-terdut-narrow") {
@@ -68,6 +72,123 @@ func TestNarrowProfile(t *testing.T) {
 		}
 		same(t, boundInManifests(t), bound(t.Context(), t))
 	})
+	t.Run("NamespaceDeleted", namespaceDeleted)
+}
+
+// subjects is by which names nobody binds the provider in the whole cluster.
+func subjects(t *testing.T) {
+	for name, s := range map[string]rbacv1.Subject{
+		"Account": {Kind: rbacv1.ServiceAccountKind, Namespace: local.SystemNamespace, Name: account},
+		"User":    {APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user},
+		"Group":   {APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + local.SystemNamespace},
+	} {
+		b := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "provider-terdut:probe"}}
+		b.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"}
+		b.Subjects = []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "elsewhere", Name: account}, s}
+		if err := p.Client.Create(t.Context(), b, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "provider-terdut-narrow") {
+			t.Errorf("%s: a binding of the provider is not refused: %v", name, err)
+		}
+	}
+	// What the RBAC manager would bind to a provider that runs as somebody else.
+	b := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "provider-terdut:probe"}}
+	b.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "crossplane:provider:ryuvia-provider-terdut-123456789abc:system"}
+	b.Subjects = []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: local.SystemNamespace, Name: "ryuvia-provider-terdut-123456789abc"}}
+	if err := p.Client.Create(t.Context(), b, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "provider-terdut-narrow") {
+		t.Errorf("the RBAC manager's role for another ServiceAccount is not refused: %v", err)
+	}
+}
+
+// tokens of other ServiceAccounts are nothing that the provider has made for itself, where it may make and read Secrets.
+func tokens(t *testing.T) {
+	cfg, err := p.Plane.ServiceAccountConfig(t.Context(), local.SystemNamespace, account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := client.New(cfg, client.Options{Scheme: p.Client.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := func(ns, of string) *corev1.Secret {
+		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "token-of-" + of}, Type: corev1.SecretTypeServiceAccountToken}
+		s.Annotations = map[string]string{corev1.ServiceAccountNameKey: of}
+		return s
+	}
+	refused := func(what string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "provider-terdut-no-tokens") {
+			t.Errorf("%s is not refused: %v", what, err)
+		}
+	}
+	for of, ns := range map[string]string{"crossplane": local.SystemNamespace, "rbac-manager": local.SystemNamespace, "default": "shop"} {
+		refused("a token of "+of, own.Create(t.Context(), token(ns, of)))
+	}
+	// Others may, and the provider does not lead what they made to somebody else.
+	s := token(local.SystemNamespace, "default")
+	if err := p.Client.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"kubernetes.io/service-account.name":"crossplane","kubernetes.io/service-account.uid":null}}}`))
+	refused("leading a token elsewhere", own.Patch(t.Context(), s, patch))
+}
+
+// namespaceDeleted holds that a namespace with a Tenant ends, with what the Tenant has outside, and that the others go on without it.
+func namespaceDeleted(t *testing.T) {
+	ready := func(ns string) {
+		t.Helper()
+		apply(t, "apiVersion: terdut.ryuvia.com/v1alpha1\nkind: Tenant\nmetadata: {namespace: %s, name: going}\nspec: {deletionPolicy: Delete}", ns)
+		u := object(terdutv1alpha1.TenantGroupVersionKind, ns, "going")
+		eventually(t, "the Tenant of "+ns+" to be Ready", func(ctx context.Context) error {
+			if err := p.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
+				return err
+			}
+			if c := condition(u, "Ready"); c["status"] != "True" {
+				return fmt.Errorf("it is not: %v", c)
+			}
+			return nil
+		})
+	}
+	ready("billing")
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "billing"}}
+	if err := p.Client.Delete(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "nothing but the binding to hold the namespace", func(ctx context.Context) error {
+		if err := p.Client.Get(ctx, client.ObjectKeyFromObject(ns), ns); err != nil {
+			return err
+		}
+		for _, c := range ns.Status.Conditions {
+			if c.Type == corev1.NamespaceContentRemaining && c.Message == "Some resources are remaining: rolebindings.rbac.authorization.k8s.io has 1 resource instances" {
+				return nil
+			}
+		}
+		return fmt.Errorf("%w: %v", errNot, ns.Status.Conditions)
+	})
+	notForbidden(t)
+	let := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	if err := p.Client.Patch(t.Context(), &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "billing", Name: "provider-terdut:namespace"}}, let); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the namespace to be gone", func(ctx context.Context) error {
+		if err := p.Client.Get(ctx, client.ObjectKeyFromObject(ns), ns); !kerrors.IsNotFound(err) {
+			return errors.Join(err, errNot)
+		}
+		return nil
+	})
+	// It is in the list still. What is in the others is looked at by a provider that starts now.
+	if err := p.Runtime.Restart(t.Context(), product.Provider); err != nil {
+		t.Fatal(err)
+	}
+	ready("shop")
+	// It comes again, with the rights, and nobody starts the provider.
+	if err := p.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "billing"}}); err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := os.ReadFile(filepath.Join(root, "package", "install", "provider-namespace.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, "%s", strings.Replace(string(manifest), "metadata:\n", "metadata:\n  namespace: billing\n", 1))
+	ready("billing")
 }
 
 // reach is what the provider can read of Secrets: the API server is asked, and the provider's own token is tried.
