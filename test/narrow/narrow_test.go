@@ -64,7 +64,6 @@ func TestNarrowProfile(t *testing.T) {
 	})
 	t.Run("Subjects", subjects)
 	t.Run("Reach", reach)
-	t.Run("Tokens", tokens)
 	t.Run("Work", work)
 	t.Run("AppliedAgain", func(t *testing.T) {
 		if err := p.ApplyFile(t.Context(), "package/install/provider.yaml"); err == nil || !strings.Contains(err.Error(), "provider-terdut-narrow") {
@@ -96,39 +95,6 @@ func subjects(t *testing.T) {
 	if err := p.Client.Create(t.Context(), b, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "provider-terdut-narrow") {
 		t.Errorf("the RBAC manager's role for another ServiceAccount is not refused: %v", err)
 	}
-}
-
-// tokens of other ServiceAccounts are nothing that the provider has made for itself, where it may make and read Secrets.
-func tokens(t *testing.T) {
-	cfg, err := p.Plane.ServiceAccountConfig(t.Context(), local.SystemNamespace, account)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := client.New(cfg, client.Options{Scheme: p.Client.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	token := func(ns, of string) *corev1.Secret {
-		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "token-of-" + of}, Type: corev1.SecretTypeServiceAccountToken}
-		s.Annotations = map[string]string{corev1.ServiceAccountNameKey: of}
-		return s
-	}
-	refused := func(what string, err error) {
-		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), "provider-terdut-no-tokens") {
-			t.Errorf("%s is not refused: %v", what, err)
-		}
-	}
-	for of, ns := range map[string]string{"crossplane": local.SystemNamespace, "rbac-manager": local.SystemNamespace, "default": "shop"} {
-		refused("a token of "+of, own.Create(t.Context(), token(ns, of)))
-	}
-	// Others may, and the provider does not lead what they made to somebody else.
-	s := token(local.SystemNamespace, "default")
-	if err := p.Client.Create(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"kubernetes.io/service-account.name":"crossplane","kubernetes.io/service-account.uid":null}}}`))
-	refused("leading a token elsewhere", own.Patch(t.Context(), s, patch))
 }
 
 // namespaceDeleted holds that a namespace with a Tenant ends, with what the Tenant has outside, and that the others go on without it.
