@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,8 +19,10 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
+	accessv1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/access/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	"github.com/ryuvia/provider-terdut/cluster/local"
 	"github.com/ryuvia/provider-terdut/cluster/local/openbao"
 )
 
@@ -35,6 +38,10 @@ func configs(t *testing.T) configured {
 	pg, bao := configObjects()
 	get(t, pg)
 	get(t, bao)
+	// The packages with which the plane began knew nothing of it.
+	bao.Spec.Access = &openbaov1alpha1.Access{
+		Default: openbaov1alpha1.AccessShared, Kubernetes: openbaov1alpha1.KubernetesRoles{AuthPath: local.KubernetesAuth},
+	}
 	return configured{pg: pg.Spec, bao: bao.Spec}
 }
 
@@ -88,6 +95,8 @@ type lodgers struct {
 	stay, leave *unstructured.Unstructured
 	// secret of the Tenant whose data stay.
 	secret map[string][]byte
+	// access are the paths in OpenBao of what the record is read with of the Tenant whose data go.
+	access []string
 	// had is what there was outside when both were Ready.
 	had map[string]facts
 	// uid of the Tenant whose data stay, and is recorded as their owner.
@@ -100,8 +109,13 @@ func lodge(t *testing.T, ns string) *lodgers {
 	namespace(t, ns)
 	l := &lodgers{ns: ns, stay: tenant(ns, "stay"), leave: tenant(ns, "leave"), had: map[string]facts{}}
 	applyTenant(t, ns, "stay", "Retain")
-	applyTenant(t, ns, "leave", "Delete")
+	apply(t, "apiVersion: terdut.ryuvia.com/v1alpha1\nkind: Tenant\nmetadata: {namespace: %s, name: leave}\nspec: {deletionPolicy: Delete, access: {kubernetes: {}}}", ns)
+	apply(t, shelf, ns)
 	isReady(t, l.stay, l.leave)
+	l.access = accessOf(t, ns)
+	if there := l.accessLeft(t); len(there) != 2 {
+		t.Fatalf("of policy and role of Tenant leave there are %v", there)
+	}
 	l.secret, l.uid = secretData(t, ns, "stay-db"), l.stay.GetUID()
 	store(t, l.secret)
 	for _, u := range []*unstructured.Unstructured{l.stay, l.leave} {
@@ -111,6 +125,51 @@ func lodge(t *testing.T, ns string) *lodgers {
 		}
 	}
 	return l
+}
+
+// shelf is a policy that no Tenant asked for.
+const shelf = `
+apiVersion: access.openbao.terdut.ryuvia.com/v1alpha1
+kind: Policy
+metadata: {namespace: %s, name: shelf}
+spec:
+  forProvider: {policy: 'path "kv/data/shelf" { capabilities = ["read"] }'}
+  providerConfigRef: {kind: ClusterProviderConfig, name: default}
+`
+
+// accessOf are the paths of policies and roles that Tenants of a namespace are composed of.
+func accessOf(t *testing.T, ns string) []string {
+	t.Helper()
+	policies, roles := &accessv1alpha1.PolicyList{}, &accessv1alpha1.KubernetesAuthRoleList{}
+	if err := errors.Join(p.Client.List(t.Context(), policies, client.InNamespace(ns)), p.Client.List(t.Context(), roles, client.InNamespace(ns))); err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for i := range policies.Items {
+		if metav1.GetControllerOf(&policies.Items[i]) != nil {
+			paths = append(paths, "sys/policies/acl/"+meta.GetExternalName(&policies.Items[i]))
+		}
+	}
+	for i := range roles.Items {
+		paths = append(paths, "auth/"+local.KubernetesAuth+"/role/"+meta.GetExternalName(&roles.Items[i]))
+	}
+	return paths
+}
+
+// accessLeft are those paths at which there is something.
+func (l *lodgers) accessLeft(t *testing.T) []string {
+	t.Helper()
+	var left []string
+	for _, path := range l.access {
+		s, err := p.Plane.OpenBao.Root().Logical().ReadWithContext(t.Context(), path)
+		if err != nil {
+			t.Fatalf("cannot read %s: %v", path, err)
+		}
+		if s != nil {
+			left = append(left, path)
+		}
+	}
+	return left
 }
 
 func (l *lodgers) outside(t *testing.T, u *unstructured.Unstructured) facts {
@@ -155,6 +214,9 @@ func (l *lodgers) gone(t *testing.T) {
 	t.Helper()
 	if left := l.outside(t, l.leave); len(left) > 0 {
 		t.Errorf("what was to be deleted is there: %v", left)
+	}
+	if left := l.accessLeft(t); len(left) > 0 {
+		t.Errorf("what a record was read with that is deleted is there: %v", left)
 	}
 	same(t, "what was to stay", l.had["stay"], l.outside(t, l.stay))
 	stored(t, l.secret)

@@ -30,6 +30,7 @@ var definition = schema.GroupVersionKind{Group: "apiextensions.crossplane.io", V
 func uninstall(t *testing.T, flavour product.Flavour) {
 	install(t, now)
 	c := configs(t)
+	c.restore(t)
 	if flavour == product.FlavourClaims {
 		shell(t, documented(t, inOrder))
 		nothingLeft(t)
