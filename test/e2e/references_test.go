@@ -18,6 +18,7 @@ import (
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
 	postgresqlv1alpha1 "github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
+	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/cluster/local"
 	"github.com/ryuvia/provider-terdut/cluster/local/openbao"
 )
@@ -175,7 +176,11 @@ func TestH42DeliveredSecret(t *testing.T) {
 	ns := namespace(t)
 	create(t, newTenant(ns, "orders", map[string]any{"deletionPolicy": "Delete"}))
 	tenantReady(t, ns, "orders")
+	// Somebody who waits for its name does not get it, whoever deletes what.
+	create(t, newTenant(ns, "carts", map[string]any{"deletionPolicy": "Delete", "secretName": "orders-db"}))
+	conflict(t, ns, "carts")
 	before := secretFacts(t, ns, "orders-db")
+	remove(t, externalSecretOf(t, ns, "orders"))
 	remove(t, connectionSecret(t, ns, "orders-db"))
 	eventuallyWorld(t, "the Secret to be delivered again", "none", "none", func(facts) bool {
 		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "orders-db"}}
@@ -190,4 +195,9 @@ func TestH42DeliveredSecret(t *testing.T) {
 	}
 	tenantReady(t, ns, "orders")
 	mustLogin(t, secretData(t, ns, "orders-db"))
+	passes(t, databases, 2)
+	conflict(t, ns, "carts")
+	if c := condition(tenantReady(t, ns, "orders"), terdutv1alpha1.TypeLoginVerified); c["status"] != "True" {
+		t.Errorf("the login is not verified any more: %v", c)
+	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/clients/postgresql"
 	"github.com/ryuvia/provider-terdut/internal/connect"
+	"github.com/ryuvia/provider-terdut/internal/controller/index"
 	"github.com/ryuvia/provider-terdut/internal/controller/owner"
 )
 
@@ -204,6 +205,14 @@ type recorder struct{ events []event.Reason }
 func (r *recorder) Event(_ runtime.Object, e event.Event)    { r.events = append(r.events, e.Reason) }
 func (r *recorder) WithAnnotations(...string) event.Recorder { return r }
 
+// checkedSecret is what the index finds by that tests need.
+func checkedSecret(o client.Object) []string {
+	if c := o.(*v1alpha1.PGDatabase).Spec.ForProvider.LoginCheck; c != nil {
+		return []string{c.SecretRef.Name}
+	}
+	return nil
+}
+
 // view is one reconcile's view of the database orders with the owner shop.
 func view(t *testing.T, s *pg, objects ...client.Object) *external {
 	t.Helper()
@@ -213,7 +222,7 @@ func view(t *testing.T, s *pg, objects ...client.Object) *external {
 			t.Fatal(err)
 		}
 	}
-	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithIndex(&v1alpha1.PGDatabase{}, index.PGDatabaseBySecret, checkedSecret).Build()
 	secrets := connect.NewSecrets(kube, kube)
 	pc := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{UID: "config", Generation: 1}}
 	return &external{

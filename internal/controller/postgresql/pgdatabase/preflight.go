@@ -11,10 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ryuvia/provider-terdut/apis/postgresql/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/clients/postgresql"
 	"github.com/ryuvia/provider-terdut/internal/connect"
+	"github.com/ryuvia/provider-terdut/internal/controller/index"
 )
 
 // externalSecretGroup and kind are what a delivered Secret is controlled by.
@@ -124,8 +126,13 @@ func (e *external) ownSecret(ctx context.Context, mg *v1alpha1.PGDatabase) error
 		return nil
 	}
 	s, err := e.secrets.Metadata(ctx, local(mg, check.SecretRef.Name))
-	if err != nil || s == nil || e.proofs.trusts(mg.GetUID(), s.GetUID()) {
+	switch {
+	case err != nil:
 		return err
+	case s == nil:
+		return e.firstInLine(ctx, mg, check.SecretRef.Name)
+	case e.proofs.trusts(mg.GetUID(), s.GetUID()):
+		return nil
 	}
 	ours, err := e.deliveredFor(ctx, s, controller)
 	if err != nil {
@@ -137,6 +144,36 @@ func (e *external) ownSecret(ctx context.Context, mg *v1alpha1.PGDatabase) error
 	}
 	e.proofs.trust(mg.GetUID(), s.GetUID())
 	return nil
+}
+
+// firstInLine makes sure that no other composite is to have a Secret delivered that does not exist: somebody may only have deleted it, and
+// applications that use it would get the login to another database. It stays with who has logged in with it, else with who asked first.
+func (e *external) firstInLine(ctx context.Context, mg *v1alpha1.PGDatabase, secret string) error {
+	l := &v1alpha1.PGDatabaseList{}
+	if err := e.kube.List(ctx, l, client.InNamespace(mg.GetNamespace()), client.MatchingFields{index.PGDatabaseBySecret: secret}); err != nil {
+		return fmt.Errorf("cannot list PGDatabases: %w", err)
+	}
+	for i := range l.Items {
+		o := &l.Items[i]
+		check, controller := o.Spec.ForProvider.LoginCheck, metav1.GetControllerOf(o)
+		if check == nil || check.SecretRef.Name != secret || controller == nil || controller.UID == metav1.GetControllerOf(mg).UID || meta.WasDeleted(o) || !precedes(o, mg) {
+			continue
+		}
+		err := fmt.Errorf("Secret %q is to be delivered for %s %q: choose another name", secret, controller.Kind, controller.Name)
+		return connect.WithReason(err, v1alpha1.ReasonConflict)
+	}
+	return nil
+}
+
+// precedes tells whether a Secret that both name is rather a's than b's.
+func precedes(a, b *v1alpha1.PGDatabase) bool {
+	if used := a.Status.AtProvider.LoginVerifiedTime != nil; used != (b.Status.AtProvider.LoginVerifiedTime != nil) {
+		return used
+	}
+	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	}
+	return a.UID < b.UID
 }
 
 // deliveredFor is true when an ExternalSecret controls the Secret, and the composite controls that.

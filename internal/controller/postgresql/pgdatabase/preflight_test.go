@@ -2,6 +2,7 @@ package pgdatabase
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -171,6 +173,52 @@ func TestOwnSecret(t *testing.T) {
 			}
 			if got != tc.want || reads != tc.reads {
 				t.Errorf("%s want reason %q and %d reads, got %q and %d (%v)", tc.reason, tc.want, tc.reads, got, reads, err)
+			}
+		})
+	}
+}
+
+// TestFirstInLine holds to whom a Secret is delivered that two composites name, when it does not exist: to the one that has logged in with it,
+// else to the older one. An application must not get the login to another database because somebody has deleted its Secret.
+func TestFirstInLine(t *testing.T) {
+	at := func(second int) metav1.Time { return metav1.NewTime(time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC)) }
+	older := func(db *v1alpha1.PGDatabase) { db.CreationTimestamp = at(1) }
+	used := func(db *v1alpha1.PGDatabase) { db.Status.AtProvider.LoginVerifiedTime = ptr.To(at(9)) }
+	me := func(mods ...func(*v1alpha1.PGDatabase)) *v1alpha1.PGDatabase {
+		db := database(append([]func(*v1alpha1.PGDatabase){controlled, checks("app")}, mods...)...)
+		if db.CreationTimestamp.IsZero() {
+			db.CreationTimestamp = at(2)
+		}
+		return db
+	}
+	other := func(mods ...func(*v1alpha1.PGDatabase)) *v1alpha1.PGDatabase {
+		return me(append([]func(*v1alpha1.PGDatabase){func(db *v1alpha1.PGDatabase) {
+			db.Name, db.UID = "carts", "earlier than uid"
+			db.OwnerReferences[0].Name, db.OwnerReferences[0].UID = "carts", "another"
+		}}, mods...)...)
+	}
+	for name, tc := range map[string]struct {
+		mg, other *v1alpha1.PGDatabase
+		conflict  bool
+	}{
+		"Younger":       {me(), other(older), true},
+		"Older":         {me(older), other(), false},
+		"SameAge":       {me(), other(), true}, // The uid decides.
+		"Used":          {me(used), other(older), false},
+		"OtherUsed":     {me(older), other(used), true},
+		"BothUsed":      {me(used, older), other(used), false},
+		"OtherName":     {me(), other(older, checks("else")), false},
+		"SameComposite": {me(), other(older, func(db *v1alpha1.PGDatabase) { db.OwnerReferences[0].UID = "tenant" }), false},
+		"ByHand":        {me(), other(older, func(db *v1alpha1.PGDatabase) { db.OwnerReferences = nil }), false},
+		"Elsewhere":     {me(), other(older, func(db *v1alpha1.PGDatabase) { db.Namespace = "else" }), false},
+		"Going": {me(), other(older, func(db *v1alpha1.PGDatabase) {
+			db.DeletionTimestamp, db.Finalizers = ptr.To(at(3)), []string{"example.org/x"}
+		}), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := view(t, &pg{}, tc.mg, tc.other).ownSecret(t.Context(), tc.mg)
+			if (err != nil) != tc.conflict || err != nil && (group.ReasonOf(err) != v1alpha1.ReasonConflict || !strings.Contains(err.Error(), `Tenant "carts"`)) {
+				t.Errorf("conflict: want %t, got %v", tc.conflict, err)
 			}
 		})
 	}
