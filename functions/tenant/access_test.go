@@ -230,6 +230,32 @@ func TestAccessObjects(t *testing.T) {
 	}
 }
 
+// TestAccessMoves holds what is done when an admin corrects where roles are made: the role goes, and is made there, with what it delivered left alone.
+func TestAccessMoves(t *testing.T) {
+	p := ownAccess(t)
+	moved := with("status.atProvider.access.kubernetes.authPath", "corrected")
+	p.says("credential", moved)
+	p.run(xr(kubernetes))
+	p.is(slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "auth-role" }), "FALSE Waiting", "SecretStore")
+	p.run(xr(kubernetes))
+	p.is(all, "FALSE Waiting", "SecretStore")
+	mount := func() any {
+		v := p.observed["secret-store"].AsMap()["spec"].(map[string]any)["provider"].(map[string]any)["vault"].(map[string]any)["auth"].(map[string]any)
+		return v["kubernetes"].(map[string]any)["mountPath"]
+	}
+	if got := mount(); got != "kubernetes" {
+		t.Errorf("the store logs in at %v before there is a role", got)
+	}
+	p.says("auth-role", yesReady)
+	p.run(xr(kubernetes))
+	p.says("secret-store", said("Ready", "True", "Valid", "store validated", 0))
+	p.run(xr(kubernetes))
+	p.is(all, "TRUE Available", "SecretStore")
+	if got := mount(); got != "corrected" {
+		t.Errorf("the store logs in at %v", got)
+	}
+}
+
 // FuzzAccessNames holds that two Tenants never have the same name of a policy, and that the policy of one is not for the path of another.
 func FuzzAccessNames(f *testing.F) {
 	f.Add("a", "b.c", "a.b", "c")

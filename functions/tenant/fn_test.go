@@ -104,7 +104,7 @@ const (
 	noDatabase   = "DatabaseReady=False Waiting: Role, database and extensions are created once the credential is stored."
 	sharedAccess = "AccessReady=True Available"
 	noAccess     = "AccessReady=False Waiting: How the record is read is the admin's default, which is known once the credential is stored."
-	noSecret     = "SecretProjected=False Waiting: The Secret is delivered once the database and its credential are ready."
+	noSecret     = "SecretProjected=False Waiting: The Secret is delivered once database, credential and access are ready."
 	noLogin      = "LoginVerified=False Waiting: The login is verified once the Secret is delivered."
 )
 

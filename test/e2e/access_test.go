@@ -16,6 +16,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	openbaov1alpha1 "github.com/ryuvia/provider-terdut/apis/openbao/v1alpha1"
+	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/cluster/local"
 )
 
@@ -164,6 +166,35 @@ func TestAccessChanges(t *testing.T) {
 	eventually(t, "the access of its own to go", func(ctx context.Context) error { return noAccess(ctx, role(own)) })
 	noneLeft(t, ns, storeKind)
 	same("with the shared store")
+}
+
+// TestAccessCorrected has a Tenant ask for access where no role can be made, until an admin corrects where that is.
+func TestAccessCorrected(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	config := &openbaov1alpha1.ClusterProviderConfig{}
+	if err := p.Client.Get(t.Context(), types.NamespacedName{Name: "default"}, config); err != nil {
+		t.Fatal(err)
+	}
+	right := config.Spec.Access.Kubernetes.AuthPath
+	config.ObjectMeta = metav1.ObjectMeta{Name: ns}
+	config.Spec.Access.Kubernetes.AuthPath = "nowhere"
+	create(t, config)
+	create(t, newTenant(ns, "orders", byKubernetes(map[string]any{"baoRef": map[string]any{"name": ns}, "deletionPolicy": "Delete"})))
+	tenantIs(t, ns, "orders", func(u *unstructured.Unstructured) error {
+		if c := condition(u, terdutv1alpha1.TypeAccessReady); c["reason"] != string(openbaov1alpha1.ReasonMountNotFound) && c["reason"] != string(openbaov1alpha1.ReasonPermissionDenied) {
+			return fmt.Errorf("it does not say that no role can be made: %v", c)
+		}
+		return nil
+	})
+
+	edit(t, config, func(c *openbaov1alpha1.ClusterProviderConfig) { c.Spec.Access.Kubernetes.AuthPath = right })
+	u := tenantReady(t, ns, "orders")
+	reads(t, loginAs(t, ns, ownStore(t, ns)), kvPath(u), 200)
+	remove(t, newTenant(ns, "orders", nil))
+	noneLeft(t, ns, terdutv1alpha1.TenantGroupVersionKind)
+	remove(t, config)
+	isGone(t, config)
 }
 
 // ownStore returns the SecretStore of the only Tenant of a namespace.

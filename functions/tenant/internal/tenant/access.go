@@ -101,10 +101,15 @@ func (t *tenant) composeChain(s *state, resources map[string]composite.Resource)
 	if wanted && s.policyReady {
 		role = t.wantedRole(config)
 	}
+	asks := role
+	if o := t.access.role; o != nil && role != nil && o.Spec.ForProvider.Backend != role.ForProvider.Backend {
+		// A role cannot move to another auth method. What is not composed any more goes, and then it is made there.
+		role = nil
+	}
 	if s.roleReady, err = add(t, resources, ResourceAuthRole, kindRole, t.names.roleObject, role, t.access.role); err != nil {
 		return err
 	}
-	if err := t.composeAccount(resources, role); err != nil {
+	if err := t.composeAccount(resources, asks); err != nil {
 		return err
 	}
 

@@ -24,7 +24,7 @@ const (
 	messageNoCredential = "The credential is stored once the PGDatabase has found that nothing stands in the way."
 	messageNoDatabase   = "Role, database and extensions are created once the credential is stored."
 	messageNotCompared  = "The database is there. Whether it is as asked for is known when its credential can be read again."
-	messageNoSecret     = "The Secret is delivered once the database and its credential are ready."
+	messageNoSecret     = "The Secret is delivered once database, credential and access are ready."
 	messageNoLogin      = "The login is verified once the Secret is delivered."
 )
 
