@@ -29,6 +29,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -90,6 +91,8 @@ func (c *cli) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot find how to reach the API server: %w", err)
 	}
+	// Crossplane's finalizer is one of which the API server warns at each write.
+	cfg.WarningHandlerWithContext = ctrllog.NewKubeAPIWarningLogger(ctrllog.KubeAPIWarningLoggerOptions{Deduplicate: true})
 	mgr, err := c.manager(ctx, cfg, log)
 	if err != nil {
 		return err

@@ -8,9 +8,9 @@ import (
 	commonv1alpha1 "github.com/ryuvia/provider-terdut/apis/common/v1alpha1"
 )
 
-// An Adoption is an admin's permission for a BaoSecret to take over an existing record.
+// An Adoption is an admin's permission for a BaoSecret to take over an existing record, or for a policy or role to be taken over.
 type Adoption struct {
-	// Path of the record as <mount>/<path>, which is a BaoSecret's external name.
+	// Path of the record as <mount>/<path>, which is a BaoSecret's external name; of a policy sys/policies/acl/<name>, of a role auth/<mount>/role/<name>.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=640
 	Path string `json:"path"`

@@ -117,7 +117,6 @@ func (e *external[T]) observeDeleted(ctx context.Context, mg T) (managed.Externa
 		return managed.ExternalObservation{}, err
 	}
 	if record != "" {
-		setup.Mark(mg, setup.NotReady(v1alpha1.ReasonInUse, fmt.Sprintf("BaoSecret %q is still there: its record goes, or is let go, first", record)))
 		return upToDate, nil
 	}
 	o, err := e.observe(ctx, mg)
