@@ -6,16 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
-
-	pkgv1 "github.com/crossplane/crossplane/apis/v2/pkg/v1"
 
 	"github.com/ryuvia/provider-terdut/cluster/local"
+	"github.com/ryuvia/provider-terdut/test/onplane"
 )
 
 // TestRights holds that what is bound on the control plane is what docs/security.md says, no more and no less: of the provider, also with
@@ -80,25 +76,13 @@ func mayNot(t *testing.T, user, ns string) {
 	}
 }
 
-// standIn makes a Deployment of the provider's revision, without replicas, as Crossplane does where it runs packages itself. The RBAC manager
-// goes by that. It waits for the binding, and for its end when the test ends.
+// standIn makes a Deployment of the provider, waits for the binding that the RBAC manager makes for it, and for its end when the test ends.
 func standIn(t *testing.T, provider rbacv1.Subject) {
 	t.Helper()
-	l := &pkgv1.ProviderRevisionList{}
-	if err := p.Client.List(t.Context(), l); err != nil {
+	rev, d, err := onplane.StandIn(t.Context(), p, provider.Name)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if len(l.Items) != 1 {
-		t.Fatalf("there are %d revisions of providers, want one", len(l.Items))
-	}
-	rev := &l.Items[0]
-	labels := map[string]string{"app": "stand-in"}
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: local.SystemNamespace, Name: "stand-in-of-the-provider"}}
-	d.OwnerReferences = []metav1.OwnerReference{{APIVersion: pkgv1.SchemeGroupVersion.String(), Kind: pkgv1.ProviderRevisionKind, Name: rev.Name, UID: rev.UID, Controller: ptr.To(true)}}
-	d.Spec.Replicas = ptr.To[int32](0)
-	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
-	d.Spec.Template.Labels = labels
-	d.Spec.Template.Spec = corev1.PodSpec{ServiceAccountName: provider.Name, Containers: []corev1.Container{{Name: "package-runtime", Image: "stand-in"}}}
 	binding := func(want bool) {
 		t.Helper()
 		eventually(t, "binding of the RBAC manager", func(ctx context.Context) error {
@@ -115,7 +99,6 @@ func standIn(t *testing.T, provider rbacv1.Subject) {
 			return nil
 		})
 	}
-	create(t, d)
 	t.Cleanup(func() {
 		if err := p.Client.Delete(context.Background(), d); err != nil {
 			t.Error(err)

@@ -14,17 +14,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
-
-	pkgv1 "github.com/crossplane/crossplane/apis/v2/pkg/v1"
 
 	"github.com/ryuvia/provider-terdut/cluster/local"
 	"github.com/ryuvia/provider-terdut/cluster/local/toolchain"
@@ -216,29 +211,4 @@ func rolesAsInManifests(t *testing.T) {
 			t.Errorf("Role %s/%s: -manifest, +plane:\n%s", r.Namespace, r.Name, d)
 		}
 	}
-}
-
-// standIn makes a Deployment of the provider's revision, without replicas, as Crossplane does where it runs packages itself. The RBAC manager
-// goes by that.
-func standIn(t *testing.T) *pkgv1.ProviderRevision {
-	t.Helper()
-	l := &pkgv1.ProviderRevisionList{}
-	if err := p.Client.List(t.Context(), l); err != nil {
-		t.Fatal(err)
-	}
-	if len(l.Items) != 1 {
-		t.Fatalf("there are %d revisions of providers, want one", len(l.Items))
-	}
-	rev := &l.Items[0]
-	labels := map[string]string{"app": "stand-in"}
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: local.SystemNamespace, Name: "stand-in-of-the-provider"}}
-	d.OwnerReferences = []metav1.OwnerReference{{APIVersion: pkgv1.SchemeGroupVersion.String(), Kind: pkgv1.ProviderRevisionKind, Name: rev.Name, UID: rev.UID, Controller: ptr.To(true)}}
-	d.Spec.Replicas = ptr.To[int32](0)
-	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
-	d.Spec.Template.Labels = labels
-	d.Spec.Template.Spec = corev1.PodSpec{ServiceAccountName: account, Containers: []corev1.Container{{Name: "package-runtime", Image: "stand-in"}}}
-	if err := p.Client.Create(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
-	return rev
 }

@@ -22,6 +22,7 @@ import (
 	terdutv1alpha1 "github.com/ryuvia/provider-terdut/apis/v1alpha1"
 	"github.com/ryuvia/provider-terdut/cluster/local"
 	"github.com/ryuvia/provider-terdut/cluster/local/product"
+	"github.com/ryuvia/provider-terdut/test/onplane"
 )
 
 // TestNarrowProfile follows the page on a plane whose RBAC manager has bound its own role to the provider, as in a cluster.
@@ -31,7 +32,10 @@ func TestNarrowProfile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	revision := standIn(t)
+	revision, _, err := onplane.StandIn(t.Context(), p, account)
+	if err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, "the RBAC manager to bind its role", func(ctx context.Context) error {
 		role := "crossplane:provider:" + revision.Name + ":system"
 		if !slices.Contains(bound(ctx, t), "ClusterRoleBinding "+role+" to ClusterRole "+role) {

@@ -17,6 +17,19 @@ import (
 // labelClaim is Crossplane's, on what is composed behind a claim: the claim's name.
 const labelClaim = "crossplane.io/claim-name"
 
+// KnownAs returns the name that people know the composite by that controls an object: that of the claim, where one stands before it, else its
+// own. It is empty when nobody controls the object. It is for messages alone, because labels can be written.
+func KnownAs(o metav1.Object) string {
+	ref := metav1.GetControllerOf(o)
+	if ref == nil {
+		return ""
+	}
+	if claim := o.GetLabels()[labelClaim]; claim != "" {
+		return claim
+	}
+	return ref.Name
+}
+
 // kindPrefix is what the kind of a composite behind a claim begins with, before the claim's, by the convention that Crossplane's own
 // documentation keeps.
 const kindPrefix = "X"

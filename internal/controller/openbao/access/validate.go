@@ -50,12 +50,9 @@ func field(attribute *tftypes.AttributePath) string {
 	if len(steps) == 0 {
 		return "spec.forProvider"
 	}
-	switch a, ok := steps[0].(tftypes.AttributeName); {
-	case !ok:
-		return "spec.forProvider"
-	case a == "name":
+	a, _ := steps[0].(tftypes.AttributeName)
+	if a == "name" {
 		return "the external name"
-	default:
-		return "spec.forProvider." + name.NewFromSnake(string(a)).LowerCamelComputed
 	}
+	return "spec.forProvider." + name.NewFromSnake(string(a)).LowerCamelComputed
 }

@@ -205,12 +205,16 @@ type recorder struct{ events []event.Reason }
 func (r *recorder) Event(_ runtime.Object, e event.Event)    { r.events = append(r.events, e.Reason) }
 func (r *recorder) WithAnnotations(...string) event.Recorder { return r }
 
-// checkedSecret is what the index finds by that tests need.
-func checkedSecret(o client.Object) []string {
-	if c := o.(*v1alpha1.PGDatabase).Spec.ForProvider.LoginCheck; c != nil {
-		return []string{c.SecretRef.Name}
+// secretsOf are the names that the index finds a PGDatabase by.
+func secretsOf(o client.Object) (names []string) {
+	p := o.(*v1alpha1.PGDatabase).Spec.ForProvider
+	if s := p.Owner.PasswordFrom.SecretKeyRef; s != nil {
+		names = append(names, s.Name)
 	}
-	return nil
+	if c := p.LoginCheck; c != nil {
+		names = append(names, c.SecretRef.Name)
+	}
+	return names
 }
 
 // view is one reconcile's view of the database orders with the owner shop.
@@ -222,7 +226,7 @@ func view(t *testing.T, s *pg, objects ...client.Object) *external {
 			t.Fatal(err)
 		}
 	}
-	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithIndex(&v1alpha1.PGDatabase{}, index.PGDatabaseBySecret, checkedSecret).Build()
+	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithIndex(&v1alpha1.PGDatabase{}, index.PGDatabaseBySecret, secretsOf).Build()
 	secrets := connect.NewSecrets(kube, kube)
 	pc := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{UID: "config", Generation: 1}}
 	return &external{

@@ -17,6 +17,7 @@ import (
 	"github.com/ryuvia/provider-terdut/internal/clients/postgresql"
 	"github.com/ryuvia/provider-terdut/internal/connect"
 	"github.com/ryuvia/provider-terdut/internal/controller/index"
+	"github.com/ryuvia/provider-terdut/internal/controller/owner"
 )
 
 // externalSecretGroup and kind are what a delivered Secret is controlled by.
@@ -159,7 +160,7 @@ func (e *external) firstInLine(ctx context.Context, mg *v1alpha1.PGDatabase, sec
 		if check == nil || check.SecretRef.Name != secret || controller == nil || controller.UID == metav1.GetControllerOf(mg).UID || meta.WasDeleted(o) || !precedes(o, mg) {
 			continue
 		}
-		err := fmt.Errorf("Secret %q is to be delivered for %s %q: choose another name", secret, controller.Kind, controller.Name)
+		err := fmt.Errorf("Secret %q is to be delivered for %q, which was first: choose another name", secret, owner.KnownAs(o)) // Secret is a kind's name.
 		return connect.WithReason(err, v1alpha1.ReasonConflict)
 	}
 	return nil

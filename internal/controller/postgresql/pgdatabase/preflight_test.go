@@ -201,13 +201,16 @@ func TestFirstInLine(t *testing.T) {
 		mg, other *v1alpha1.PGDatabase
 		conflict  bool
 	}{
-		"Younger":       {me(), other(older), true},
-		"Older":         {me(older), other(), false},
-		"SameAge":       {me(), other(), true}, // The uid decides.
-		"Used":          {me(used), other(older), false},
-		"OtherUsed":     {me(older), other(used), true},
-		"BothUsed":      {me(used, older), other(used), false},
-		"OtherName":     {me(), other(older, checks("else")), false},
+		"Younger":   {me(), other(older), true},
+		"Older":     {me(older), other(), false},
+		"SameAge":   {me(), other(), true}, // The uid decides.
+		"Used":      {me(used), other(older), false},
+		"OtherUsed": {me(older), other(used), true},
+		"BothUsed":  {me(used, older), other(used), false},
+		"OtherName": {me(), other(older, checks("else")), false},
+		"Password": {me(), other(older, checks("else"), func(db *v1alpha1.PGDatabase) {
+			db.Spec.ForProvider.Owner.PasswordFrom.SecretKeyRef.Name = "app" // It reads the Secret, and has none delivered.
+		}), false},
 		"SameComposite": {me(), other(older, func(db *v1alpha1.PGDatabase) { db.OwnerReferences[0].UID = "tenant" }), false},
 		"ByHand":        {me(), other(older, func(db *v1alpha1.PGDatabase) { db.OwnerReferences = nil }), false},
 		"Elsewhere":     {me(), other(older, func(db *v1alpha1.PGDatabase) { db.Namespace = "else" }), false},
@@ -217,7 +220,7 @@ func TestFirstInLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := view(t, &pg{}, tc.mg, tc.other).ownSecret(t.Context(), tc.mg)
-			if (err != nil) != tc.conflict || err != nil && (group.ReasonOf(err) != v1alpha1.ReasonConflict || !strings.Contains(err.Error(), `Tenant "carts"`)) {
+			if (err != nil) != tc.conflict || err != nil && (group.ReasonOf(err) != v1alpha1.ReasonConflict || !strings.Contains(err.Error(), `delivered for "carts"`)) {
 				t.Errorf("conflict: want %t, got %v", tc.conflict, err)
 			}
 		})

@@ -9,13 +9,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/ryuvia/provider-terdut/apis/secrets/v1alpha1"
 	"github.com/ryuvia/provider-terdut/internal/contract"
+	"github.com/ryuvia/provider-terdut/internal/controller/owner"
 	"github.com/ryuvia/provider-terdut/internal/controller/setup"
 )
 
@@ -109,16 +109,10 @@ func (c *collector) Collect(m chan<- prometheus.Metric) {
 	}
 }
 
-// labelClaim is what Crossplane writes on what it composes for a claim: its name. The controller is the composite behind it then.
-const labelClaim = "crossplane.io/claim-name"
-
 // contractOf is the name that people know a check by: that of the contract that it is composed for, which can have one check only.
 func contractOf(s *v1alpha1.SecretCheck) string {
-	if ref := metav1.GetControllerOf(s); ref != nil {
-		if claim := s.Labels[labelClaim]; claim != "" {
-			return claim
-		}
-		return ref.Name
+	if name := owner.KnownAs(s); name != "" {
+		return name
 	}
 	return "SecretCheck/" + s.Name
 }

@@ -213,8 +213,8 @@ func TestContractOf(t *testing.T) {
 		want   string
 	}{
 		"Composite": {"The contract is the controller.", composed("orders", nil), "orders"},
-		"Claim":     {"The controller is what stands behind the claim.", composed("orders-x7k2p", map[string]string{labelClaim: "orders"}), "orders"},
-		"Alone":     {"A label alone makes nobody's check.", &v1alpha1.SecretCheck{ObjectMeta: metav1.ObjectMeta{Name: "check", Labels: map[string]string{labelClaim: "orders"}}}, "SecretCheck/check"},
+		"Claim":     {"The controller is what stands behind the claim.", composed("orders-x7k2p", map[string]string{"crossplane.io/claim-name": "orders"}), "orders"},
+		"Alone":     {"A label alone makes nobody's check.", &v1alpha1.SecretCheck{ObjectMeta: metav1.ObjectMeta{Name: "check", Labels: map[string]string{"crossplane.io/claim-name": "orders"}}}, "SecretCheck/check"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := contractOf(tc.check); got != tc.want {
